@@ -118,29 +118,26 @@ static enum kr_status put_value(krait_builder *b, const struct krait_value *v, c
 enum kr_status kr_build_key(krait_builder *b, const struct krait_value *v, kr_key *out)
 {
 	const struct kr_node *node;
-	enum kr_status status = node_of(b, v, &node);
+	KR_TRY(node_of(b, v, &node));
 
-	return status ? status : kr_native_put_key(&b->native, node, "the key", out);
+	return kr_native_put_key(&b->native, node, "the key", out);
 }
 
 enum kr_status kr_build_name(krait_builder *b, const struct krait_value *v, const char *what, kr_value *out)
 {
 	const struct kr_node *node;
-	enum kr_status status = node_of(b, v, &node);
+	KR_TRY(node_of(b, v, &node));
 
-	return status ? status : kr_native_put_name(&b->native, node, what, out);
+	return kr_native_put_name(&b->native, node, what, out);
 }
 
 static enum kr_status put_int(krait_builder *b, const struct krait_value *v, const char *what, kr_value *out)
 {
 	const struct kr_node *node;
 	int64_t number = 0;
-	enum kr_status status = node_of(b, v, &node);
+	KR_TRY(node_of(b, v, &node));
 
-	if (!status)
-		status = kr_native_put_int(&b->native, node, what, &number);
-	if (status)
-		return status;
+	KR_TRY(kr_native_put_int(&b->native, node, what, &number));
 	*out = kr_history_int(b->h, number);
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }

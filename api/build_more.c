@@ -19,18 +19,18 @@ static enum kr_status set(json_t *object, const char *name, json_t *item)
 static enum kr_status append_value(krait_builder *b, json_t *array, const struct krait_value *v)
 {
 	json_t *item = NULL;
-	enum kr_status status = kr_build_json(b, v, &item);
+	KR_TRY(kr_build_json(b, v, &item));
 
-	return status ? status : append(array, item);
+	return append(array, item);
 }
 
 static enum kr_status set_value(krait_builder *b, json_t *object, const char *name,
 	const struct krait_value *v)
 {
 	json_t *item = NULL;
-	enum kr_status status = kr_build_json(b, v, &item);
+	KR_TRY(kr_build_json(b, v, &item));
 
-	return status ? status : set(object, name, item);
+	return set(object, name, item);
 }
 
 /* The object that is the member `name`, made when it is not there; NULL: no memory. */
@@ -157,14 +157,14 @@ enum kr_status kr_build_predicate(krait_builder *b, const struct krait_operation
 static enum kr_status push_seen(krait_builder *b, const struct krait_seen *from)
 {
 	struct kr_seen seen = {.key = {KR_NONE}, .writer = KR_ABSENT};
-	enum kr_status status = kr_build_key(b, &from->key, &seen.key);
+	KR_TRY(kr_build_key(b, &from->key, &seen.key));
 
-	if (!status && from->writer.type != KRAIT_ABSENT)
-		status = kr_build_name(b, &from->writer, "the writer of a version that was seen",
-			&seen.writer);
-	if (!status && !kr_vec_push(b->h->mem, &b->h->seen, seen))
-		status = KR_NOMEM;
-	return status;
+	if (from->writer.type != KRAIT_ABSENT)
+		KR_TRY(kr_build_name(b, &from->writer, "the writer of a version that was seen",
+			&seen.writer));
+	if (!kr_vec_push(b->h->mem, &b->h->seen, seen))
+		KR_TRY(KR_NOMEM);
+	return KR_OK;
 }
 
 static enum kr_status take_time(krait_builder *b, const struct krait_operation *from, struct kr_attr *attr)

@@ -144,11 +144,11 @@ enum kr_status krait_ir_add_edge(struct kr_ir *ir, enum kr_edge_kind kind, kr_tx
 
 	struct kr_edge edge = {kr_ir_out(ir, kind, from), kr_ir_in(ir, kind, to), why, (uint8_t)kind,
 		(uint8_t)rule};
-	enum kr_status status = kr_ir_add_edge(ir, edge);
+	KR_TRY(kr_ir_add_edge(ir, edge));
 
-	if (!status && ir->clock)
+	if (ir->clock)
 		kr_clock_edge(ir->clock, edge.from, edge.to);
-	return status;
+	return KR_OK;
 }
 
 enum kr_status krait_ir_conflict(struct kr_ir *ir, struct kr_err *err)

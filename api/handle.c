@@ -131,11 +131,10 @@ enum krait_status krait_plugins_new(krait_plugins **out, struct krait_error *err
 enum krait_status krait_plugins_load(krait_plugins *plugins, const char *path, struct krait_error *error)
 {
 	struct kr_err err;
-	enum kr_status status;
 
 	kr_public_begin(error);
 	kr_err_init(&err);
-	status = kr_plugins_load(&plugins->all, path, &err);
+	enum kr_status status = kr_plugins_load(&plugins->all, path, &err);
 	return status ? kr_public_fail(&err, status, error) : KRAIT_OK;
 }
 

@@ -48,11 +48,9 @@ krait_history *kr_handle_new(const char *path, const struct krait_options *optio
 enum kr_status kr_handle_analyze(krait_history *h, int64_t start, const struct krait_options *options,
 	struct kr_err *err)
 {
-	enum kr_status status;
-
 	kr_call_log(options, "%s: %u transactions, %u operations, %u keys; read in %.3f s", h->path,
 		h->history.txns.n, h->history.ops.n, h->history.keys.n, seconds_since(start));
-	status = kr_analyze(&h->ctx, &h->history, &h->analysis, err);
+	enum kr_status status = kr_analyze(&h->ctx, &h->history, &h->analysis, err);
 	if (status)
 		kr_history_done(&h->history);
 	h->read_seconds = seconds_since(start);
@@ -124,10 +122,8 @@ void krait_history_free(krait_history *history)
 /* Names the history as the native reader does. */
 static enum kr_status name_history(krait_history *h)
 {
-	const char *name;
-
 	h->history.format = "native";
-	name = kr_arena_text(&h->history.arena, h->path, strlen(h->path));
+	const char *name = kr_arena_text(&h->history.arena, h->path, strlen(h->path));
 	return name && kr_vec_push(h->history.mem, &h->history.files, name) ? KR_OK : KR_NOMEM;
 }
 
@@ -230,14 +226,13 @@ static size_t copy(const char *text, size_t length, char *out, size_t size)
 size_t krait_history_id(const krait_history *history, uint32_t t, char *out, size_t size)
 {
 	const struct kr_history *h = &history->history;
-	const struct kr_value_entry *id;
 	char digits[24];
 
 	if (size > 0)
 		out[0] = '\0';
 	if (t >= h->txns.n)
 		return 0;
-	id = kr_history_value(h, h->txns.at[t].id);
+	const struct kr_value_entry *id = kr_history_value(h, h->txns.at[t].id);
 	if (id->type == KR_VALUE_STRING)
 		return copy(id->text, id->length, out, size);
 	return copy(digits, (size_t)snprintf(digits, sizeof digits, "%lld", (long long)id->integer), out,

@@ -49,12 +49,11 @@ static enum kr_status fail_loader(const char *path, struct kr_err *err)
 static enum kr_status check_abi(const char *path, struct kr_err *err)
 {
 	void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-	const struct kr_plugin *plugin;
 	enum kr_status status = KR_OK;
 
 	if (!handle)
 		return fail_loader(path, err);
-	plugin = dlsym(handle, "krait_plugin");
+	const struct kr_plugin *plugin = dlsym(handle, "krait_plugin");
 	if (!plugin)
 		status = kr_err_set(err, KR_BAD, "is no plug-in: found no symbol 'krait_plugin'");
 	else if (plugin->abi != KRAIT_PLUGIN_ABI)
@@ -98,13 +97,12 @@ static enum kr_status load_at(struct kr_plugins *plugins, const char *path, stru
 static enum kr_status load_file(struct kr_plugins *plugins, const char *path, struct kr_err *err)
 {
 	struct kr_str here;
-	enum kr_status status;
 
 	if (strchr(path, '/'))
 		return load_at(plugins, path, err);
 	kr_str_init(&here, &plugins->mem);
 	kr_str_format(&here, "./%s", path);
-	status = here.failed ? KR_NOMEM : load_at(plugins, here.at, err);
+	enum kr_status status = here.failed ? KR_NOMEM : load_at(plugins, here.at, err);
 	kr_str_done(&here);
 	return status;
 }

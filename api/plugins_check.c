@@ -84,11 +84,8 @@ static const char *lowest_fact(uint32_t facts) { return kr_fact_name((enum kr_fa
 
 static enum kr_status join_pass(struct kr_plugins *p, const struct kr_pass *x, struct kr_err *err)
 {
-	enum kr_status status = check_texts("pass", x->name, x->title, x->source,
-		x->name && kr_pass_find(&p->modules, x->name), err);
-
-	if (status)
-		return status;
+	KR_TRY(check_texts("pass", x->name, x->title, x->source,
+		x->name && kr_pass_find(&p->modules, x->name), err));
 	if (!x->run)
 		return kr_err_set(err, KR_BAD, "pass '%s' has no function to run", x->name);
 	if ((x->requires | x->provides | x->breaks) >> KR_FACTS)
@@ -107,11 +104,8 @@ static enum kr_status join_pass(struct kr_plugins *p, const struct kr_pass *x, s
 
 static enum kr_status join_backend(struct kr_plugins *p, const struct kr_backend *b, struct kr_err *err)
 {
-	enum kr_status status = check_texts("back end", b->name, b->title, b->source,
-		b->name && kr_backend_find(&p->modules, b->name), err);
-
-	if (status)
-		return status;
+	KR_TRY(check_texts("back end", b->name, b->title, b->source,
+		b->name && kr_backend_find(&p->modules, b->name), err));
 	if (!b->solve && !b->write)
 		return kr_err_set(err, KR_BAD, "back end '%s' has no function to solve or write", b->name);
 	return kr_vec_push(&p->mem, &p->modules.backends, b) ? KR_OK : KR_NOMEM;
@@ -184,13 +178,11 @@ static enum kr_status check_level(const struct kr_plugins *p, const struct kr_le
 
 static enum kr_status check_levels(const struct kr_plugins *p, const struct kr_checker *c, struct kr_err *err)
 {
-	enum kr_status status = KR_OK;
-
 	if (kr_level_at(&p->modules, LEVELS_MOST))
 		return kr_err_set(err, KR_BAD, "there would be more than %d levels", (int)LEVELS_MOST);
-	for (const struct kr_level *level = c->levels; level && level->id && !status; level++)
-		status = check_level(p, level, err);
-	return status;
+	for (const struct kr_level *level = c->levels; level && level->id; level++)
+		KR_TRY(check_level(p, level, err));
+	return KR_OK;
 }
 
 /* An id that is to be one of another level. */
@@ -252,14 +244,13 @@ static enum kr_status check_checker(const struct kr_plugins *p, const struct kr_
 
 static enum kr_status join_checker(struct kr_plugins *p, const struct kr_checker *c, struct kr_err *err)
 {
-	enum kr_status status = check_texts("checker", c->name, c->title, c->source,
-		c->name && kr_checker_find(&p->modules, c->name), err);
+	KR_TRY(check_texts("checker", c->name, c->title, c->source,
+		c->name && kr_checker_find(&p->modules, c->name), err));
 
-	if (!status)
-		status = check_checker(p, c, err);
-	if (!status && !kr_vec_push(&p->mem, &p->modules.checkers, c))
-		status = KR_NOMEM;
-	return status ? status : check_levels(p, c, err);
+	KR_TRY(check_checker(p, c, err));
+	if (!kr_vec_push(&p->mem, &p->modules.checkers, c))
+		KR_TRY(KR_NOMEM);
+	return check_levels(p, c, err);
 }
 
 /* Lists end with NULL. */
@@ -267,8 +258,6 @@ static bool is_empty(const void *const *list) { return !list || !list[0]; }
 
 enum kr_status kr_plugins_join(struct kr_plugins *p, const struct kr_plugin *plugin, struct kr_err *err)
 {
-	enum kr_status status = KR_OK;
-
 	if (!is_line(plugin->name) || !is_line(plugin->version))
 		return kr_err_set(err, KR_BAD, "the plug-in has no %s, expected one line",
 			is_line(plugin->name) ? "version" : "name");
@@ -278,15 +267,15 @@ enum kr_status kr_plugins_join(struct kr_plugins *p, const struct kr_plugin *plu
 		return kr_err_set(err, KR_BAD,
 			"the plug-in has no modules: `formats`, `passes`, `backends` and `checkers` are "
 			"empty");
-	for (const struct kr_format *const *f = plugin->formats; f && *f && !status; f++)
-		status = join_format(p, *f, err);
-	for (const struct kr_pass *const *x = plugin->passes; x && *x && !status; x++)
-		status = join_pass(p, *x, err);
-	for (const struct kr_backend *const *b = plugin->backends; b && *b && !status; b++)
-		status = join_backend(p, *b, err);
-	for (const struct kr_checker *const *c = plugin->checkers; c && *c && !status; c++)
-		status = join_checker(p, *c, err);
-	for (const struct kr_checker *const *c = plugin->checkers; c && *c && !status; c++)
-		status = check_references(p, *c, err);
-	return status;
+	for (const struct kr_format *const *f = plugin->formats; f && *f; f++)
+		KR_TRY(join_format(p, *f, err));
+	for (const struct kr_pass *const *x = plugin->passes; x && *x; x++)
+		KR_TRY(join_pass(p, *x, err));
+	for (const struct kr_backend *const *b = plugin->backends; b && *b; b++)
+		KR_TRY(join_backend(p, *b, err));
+	for (const struct kr_checker *const *c = plugin->checkers; c && *c; c++)
+		KR_TRY(join_checker(p, *c, err));
+	for (const struct kr_checker *const *c = plugin->checkers; c && *c; c++)
+		KR_TRY(check_references(p, *c, err));
+	return KR_OK;
 }

@@ -29,10 +29,9 @@ static enum kr_status ask(enum kr_status (*function)(struct kr_ir *, struct kr_a
 	const struct kr_backend *backend, struct kr_ir *ir, struct kr_answer *out, struct kr_err *err)
 {
 	struct kr_call call;
-	enum kr_status status;
 
 	kr_call_enter(ir->ctx, &call, "back end", backend->name);
-	status = function(ir, out, err);
+	enum kr_status status = function(ir, out, err);
 	take_reason(out, status, err);
 	status = kr_call_leave(ir->ctx, &call, status, err);
 	return status ? status : check_answer(&call, out, err);
@@ -54,10 +53,9 @@ enum kr_status kr_backend_write(const struct kr_backend *backend, struct kr_ir *
 	struct kr_err *err)
 {
 	struct kr_call call;
-	enum kr_status status;
 
 	kr_call_enter(ir->ctx, &call, "back end", backend->name);
-	status = backend->write(ir, out, err);
+	enum kr_status status = backend->write(ir, out, err);
 	return kr_call_leave(ir->ctx, &call, status, err);
 }
 

@@ -183,24 +183,20 @@ static kr_lit source_literal(const struct kr_choices *c, kr_obs o, kr_version v)
 static enum kr_status push_some(struct kr_choices *c, kr_obs o)
 {
 	kr_version v;
-	enum kr_status status = KR_OK;
-	for (kr_candidates it = kr_asg_candidates(c->ir->asg, o);
-		!status && kr_asg_next(c->ir->asg, &it, &v);) {
+	for (kr_candidates it = kr_asg_candidates(c->ir->asg, o); kr_asg_next(c->ir->asg, &it, &v);) {
 		kr_lit l = source_literal(c, o, v);
 		if (l.i != KR_NONE)
-			status = push(c, l);
-		if (!status)
-			status = kr_ctx_tick(c->ir->ctx);
+			KR_TRY(push(c, l));
+		KR_TRY(kr_ctx_tick(c->ir->ctx));
 	}
-	return status ? status : end_clause(c, KR_NONE);
+	return end_clause(c, KR_NONE);
 }
 
 static enum kr_status push_pair(struct kr_choices *c, kr_lit a, kr_lit b)
 {
-	enum kr_status status = push(c, a);
-	if (!status)
-		status = push(c, b);
-	return status ? status : end_clause(c, KR_NONE);
+	KR_TRY(push(c, a));
+	KR_TRY(push(c, b));
+	return end_clause(c, KR_NONE);
 }
 
 static enum kr_status make_variables(struct kr_choices *c, kr_obs o, kr_version preferred)
@@ -297,16 +293,13 @@ static enum kr_status treat_open(struct kr_choices *c, kr_lit saw, struct kr_lit
 {
 	const struct kr_asg *asg = c->ir->asg;
 	kr_txn w = asg->versions[c->all.at[saw.i / 2].a.i].writer;
-	enum kr_status status = KR_OK;
-	for (uint32_t o = asg->obs_first[w.i]; o < asg->obs_first[w.i + 1] && !status; o++) {
+	for (uint32_t o = asg->obs_first[w.i]; o < asg->obs_first[w.i + 1]; o++) {
 		if (!c->sources_made[o])
-			status = make_source(c, (kr_obs){o}, (kr_version){KR_NONE}, seen_open);
-		if (!status)
-			status = push(c, kr_lit_not(saw));
-		if (!status)
-			status = push_some(c, (kr_obs){o});
+			KR_TRY(make_source(c, (kr_obs){o}, (kr_version){KR_NONE}, seen_open));
+		KR_TRY(push(c, kr_lit_not(saw)));
+		KR_TRY(push_some(c, (kr_obs){o}));
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_choices_source(struct kr_choices *c, kr_obs o, kr_version v, kr_lit *out)
@@ -363,21 +356,19 @@ static enum kr_status push_at_most_one(struct kr_choices *c, kr_obs o)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	kr_version a, b;
-	enum kr_status status = KR_OK;
-	for (kr_candidates i = kr_asg_candidates(asg, o); !status && kr_asg_next(asg, &i, &a);) {
+	for (kr_candidates i = kr_asg_candidates(asg, o); kr_asg_next(asg, &i, &a);) {
 		kr_lit first = source_literal(c, o, a);
 		kr_candidates j = i;
-		while (first.i != KR_NONE && !status && kr_asg_next(asg, &j, &b)) {
+		while (first.i != KR_NONE && kr_asg_next(asg, &j, &b)) {
 			kr_lit pair[2] = {kr_lit_not(first), source_literal(c, o, b)};
 			if (pair[1].i == KR_NONE)
 				continue;
 			pair[1] = kr_lit_not(pair[1]);
-			status = push_fact(c, pair, 2);
-			if (!status)
-				status = kr_ctx_tick(c->ir->ctx);
+			KR_TRY(push_fact(c, pair, 2));
+			KR_TRY(kr_ctx_tick(c->ir->ctx));
 		}
 	}
-	return status;
+	return KR_OK;
 }
 
 /* What o saw is one version, of which there may be several only where that does not matter. */
@@ -389,8 +380,8 @@ static enum kr_status pin(struct kr_choices *c, kr_obs o)
 	c->pinned[o.i] = 1;
 	if (c->ir->source[o.i].i != KR_NONE)
 		return KR_OK;
-	enum kr_status status = kr_choices_source(c, o, (kr_version){KR_NONE}, &l);
-	return status ? status : push_at_most_one(c, o);
+	KR_TRY(kr_choices_source(c, o, (kr_version){KR_NONE}, &l));
+	return push_at_most_one(c, o);
 }
 
 /* A term whose observation's source is known is a number, and one whose candidate is ruled out is none. */
@@ -436,28 +427,26 @@ enum kr_status kr_choices_sum(struct kr_choices *c, uint32_t index)
 static enum kr_status forbid_order(struct kr_choices *c, kr_version a, kr_version b)
 {
 	kr_lit l;
-	enum kr_status status = kr_choices_order(c, a, b, &l);
-	return status ? status : push(c, kr_lit_not(l));
+	KR_TRY(kr_choices_order(c, a, b, &l));
+	return push(c, kr_lit_not(l));
 }
 
 static enum kr_status forbid_link(struct kr_choices *c, const struct kr_link *link)
 {
 	const struct kr_asg *asg = c->ir->asg;
 	kr_lit l = no_literal;
-	enum kr_status status = KR_OK;
 	if (link->edge != KR_NONE || link->kind == KR_SO || link->kind == KR_RT)
 		return KR_OK;
 	if (link->kind == KR_WW)
 		return forbid_order(c, kr_asg_version_of(asg, link->from, link->key),
 			kr_asg_version_of(asg, link->to, link->key));
 	if (c->ir->source[link->obs.i].i == KR_NONE) {
-		status = kr_choices_source(c, link->obs, link->seen, &l);
-		if (!status)
-			status = push(c, kr_lit_not(l));
+		KR_TRY(kr_choices_source(c, link->obs, link->seen, &l));
+		KR_TRY(push(c, kr_lit_not(l)));
 	}
-	if (!status && link->kind == KR_RW && !kr_asg_is_initial(asg, link->seen))
-		status = forbid_order(c, link->seen, kr_asg_version_of(asg, link->to, link->key));
-	return status;
+	if (link->kind == KR_RW && !kr_asg_is_initial(asg, link->seen))
+		KR_TRY(forbid_order(c, link->seen, kr_asg_version_of(asg, link->to, link->key)));
+	return KR_OK;
 }
 
 /* ---- the newest part ---- */
@@ -478,22 +467,15 @@ static enum kr_status push_newer(struct kr_choices *c, kr_obs o, kr_version v, k
 		(known.i == KR_NONE ? saw.i == KR_NONE : known.i != u.i) ||
 		kr_ir_writes_before(c->ir, theirs, mine))
 		return KR_OK;
-	enum kr_status status = kr_choices_order(c, kr_asg_version_of(asg, mine, k),
-		kr_asg_version_of(asg, theirs, k), &later);
-	if (!status)
-		status = make(c,
-			(struct kr_choice){.obs = {KR_NONE},
-				.a = v,
-				.b = u,
-				.txn = {KR_NONE},
-				.outdone = o.i + 1},
-			&var);
-	if (status)
-		return status;
+	KR_TRY(kr_choices_order(c, kr_asg_version_of(asg, mine, k), kr_asg_version_of(asg, theirs, k),
+		&later));
+	KR_TRY(make(c,
+		(struct kr_choice){.obs = {KR_NONE}, .a = v, .b = u, .txn = {KR_NONE}, .outdone = o.i + 1},
+		&var));
 	may->i = 2 * var;
 	if (known.i == KR_NONE)
-		status = push_fact(c, (kr_lit[]){kr_lit_not(*may), saw}, 2);
-	return status ? status : push_fact(c, (kr_lit[]){kr_lit_not(*may), later}, 2);
+		KR_TRY(push_fact(c, (kr_lit[]){kr_lit_not(*may), saw}, 2));
+	return push_fact(c, (kr_lit[]){kr_lit_not(*may), later}, 2);
 }
 
 static bool is_sibling(const struct kr_asg *asg, kr_obs o, uint32_t p)

@@ -70,9 +70,8 @@ static void leave(struct walk *w)
 
 static enum kr_status walk_from(struct walk *w, uint32_t node)
 {
-	enum kr_status status = KR_OK;
 	enter(w, node);
-	while (w->npath > 0 && !status) {
+	while (w->npath > 0) {
 		node = w->path[w->npath - 1];
 		if (w->step[node] == KR_NONE) {
 			leave(w);
@@ -83,9 +82,9 @@ static enum kr_status walk_from(struct walk *w, uint32_t node)
 			enter(w, to);
 		else if (w->o->rank[to] == KR_NONE && w->component[to] == KR_NONE)
 			lower(w, node, w->number[to]);
-		status = kr_ctx_tick(w->o->ir->ctx);
+		KR_TRY(kr_ctx_tick(w->o->ir->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_components(const struct kr_overlay *o, uint32_t *component)

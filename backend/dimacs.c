@@ -96,10 +96,7 @@ static enum kr_status less_than(struct work *w, kr_node x, kr_node y, int64_t *l
 static enum kr_status put_edge(struct work *w, const struct kr_guarded_edge *edge)
 {
 	int64_t less;
-	enum kr_status status = less_than(w, edge->from, edge->to, &less);
-
-	if (status)
-		return status;
+	KR_TRY(less_than(w, edge->from, edge->to, &less));
 	for (uint32_t i = 0; i < KR_COUNT(edge->guards) && edge->guards[i] != 0; i++)
 		put(w, -(int64_t)edge->guards[i]);
 	put(w, less);
@@ -123,11 +120,8 @@ static enum kr_status put_all(struct work *w)
 		else
 			end_clause(w);
 	}
-	for (uint32_t i = 0; i < e->edges.n; i++) {
-		enum kr_status status = put_edge(w, &e->edges.at[i]);
-		if (status)
-			return status;
-	}
+	for (uint32_t i = 0; i < e->edges.n; i++)
+		KR_TRY(put_edge(w, &e->edges.at[i]));
 	return KR_OK;
 }
 
@@ -155,10 +149,9 @@ static void put_head(const struct work *w, struct kr_str *out)
 static enum kr_status print(const struct kr_encoding *e, struct kr_str *out)
 {
 	struct work w = {.e = e, .mem = &e->ir->ctx->mem};
-	enum kr_status status;
 
 	kr_str_init(&w.body, w.mem);
-	status = put_all(&w);
+	enum kr_status status = put_all(&w);
 	if (!status) {
 		put_head(&w, out);
 		kr_str_add_bytes(out, kr_str_text(&w.body), w.body.n);

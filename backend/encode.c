@@ -59,11 +59,9 @@ static enum kr_status clause_end(struct kr_encode *w)
 
 static enum kr_status add_clause2(struct kr_encode *w, kr_literal a, kr_literal b)
 {
-	enum kr_status status;
-
 	clause_begin(w);
-	if ((status = clause_add(w, a)) || (status = clause_add(w, b)))
-		return status;
+	KR_TRY(clause_add(w, a));
+	KR_TRY(clause_add(w, b));
 	return clause_end(w);
 }
 
@@ -137,16 +135,14 @@ enum kr_status kr_encode_before(struct kr_encode *w, kr_version a, kr_version b,
 {
 	const struct kr_asg *asg = w->ir->asg;
 	bool told, contrary;
-	enum kr_status status;
 	uint32_t id = a.i < b.i ? find_pair(w, a, b) : find_pair(w, b, a);
 
 	if (id != KR_NONE) {
 		*out = a.i < b.i ? (kr_literal)id + 1 : -((kr_literal)id + 1);
 		return KR_OK;
 	}
-	if ((status = kr_told_before(&w->told, a, b, &told)) ||
-		(status = kr_told_before(&w->told, b, a, &contrary)))
-		return status;
+	KR_TRY(kr_told_before(&w->told, a, b, &told));
+	KR_TRY(kr_told_before(&w->told, b, a, &contrary));
 	if (!told && !contrary && !kr_asg_is_initial(asg, b))
 		told = known_path(w->ir, KR_WW, asg->versions[a.i].writer, asg->versions[b.i].writer);
 	*out = told ? ALWAYS : NEVER;
@@ -159,14 +155,12 @@ static enum kr_status is_open(struct kr_encode *w, kr_version a, kr_version b, b
 	const struct kr_asg *asg = w->ir->asg;
 	kr_txn from = asg->versions[a.i].writer, to = asg->versions[b.i].writer;
 	bool told, contrary;
-	enum kr_status status;
 
 	*open = false;
 	if (known_path(w->ir, KR_WW, from, to) || known_path(w->ir, KR_WW, to, from))
 		return KR_OK;
-	if ((status = kr_told_before(&w->told, a, b, &told)) ||
-		(status = kr_told_before(&w->told, b, a, &contrary)))
-		return status;
+	KR_TRY(kr_told_before(&w->told, a, b, &told));
+	KR_TRY(kr_told_before(&w->told, b, a, &contrary));
 	*open = !told && !contrary;
 	return KR_OK;
 }
@@ -256,27 +250,23 @@ static enum kr_status encode_open(struct kr_encode *w, kr_obs o)
 	kr_literal literal;
 	uint32_t first = w->out->variables.n;
 	kr_version v;
-	enum kr_status status;
 
 	for (kr_candidates it = kr_asg_candidates(w->ir->asg, o); kr_asg_next(w->ir->asg, &it, &v);) {
 		if (!may_exist(w, v) || kr_ir_impossible(w->ir, o, v))
 			continue;
-		status = new_variable(w, (struct kr_variable){KR_VARIABLE_SOURCE, o, v, {KR_NONE}, {KR_NONE}},
-			&literal);
-		if (status)
-			return status;
+		KR_TRY(new_variable(w, (struct kr_variable){KR_VARIABLE_SOURCE, o, v, {KR_NONE}, {KR_NONE}},
+			&literal));
 		if (w->first_source[o.i] == 0)
 			w->first_source[o.i] = (uint32_t)literal;
 	}
 	clause_begin(w);
-	status = clause_add(w, -w->present[obs->txn.i]);
-	for (uint32_t i = first; i < w->out->variables.n && !status; i++)
-		status = clause_add(w, (kr_literal)i + 1);
-	if (!status)
-		status = clause_end(w);
-	for (uint32_t i = first, end = w->out->variables.n; i < end && !status; i++)
-		status = encode_source(w, o, w->out->variables.at[i].a, (kr_literal)i + 1);
-	return status;
+	KR_TRY(clause_add(w, -w->present[obs->txn.i]));
+	for (uint32_t i = first; i < w->out->variables.n; i++)
+		KR_TRY(clause_add(w, (kr_literal)i + 1));
+	KR_TRY(clause_end(w));
+	for (uint32_t i = first, end = w->out->variables.n; i < end; i++)
+		KR_TRY(encode_source(w, o, w->out->variables.at[i].a, (kr_literal)i + 1));
+	return KR_OK;
 }
 
 static enum kr_status encode_observations(struct kr_encode *w)
@@ -287,11 +277,8 @@ static enum kr_status encode_observations(struct kr_encode *w)
 		for (uint32_t o = asg->obs_first[t];
 			o < asg->obs_first[t + 1] && w->ir->presence[t] != KR_ABSENT_TXN; o++) {
 			kr_version known = w->ir->source[o];
-			enum kr_status status = known.i == KR_NONE
-				? encode_open(w, (kr_obs){o})
-				: encode_source(w, (kr_obs){o}, known, ALWAYS);
-			if (status)
-				return status;
+			KR_TRY(known.i == KR_NONE ? encode_open(w, (kr_obs){o})
+						  : encode_source(w, (kr_obs){o}, known, ALWAYS));
 		}
 	}
 	return KR_OK;
@@ -326,13 +313,12 @@ static enum kr_status agree(struct kr_encode *w, kr_obs o, kr_version v, kr_lite
 	kr_literal *starts, kr_literal *last)
 {
 	const struct kr_observation *obs = &w->ir->asg->obs[o.i];
-	enum kr_status status = KR_OK;
 
 	if (!kr_asg_is_initial(w->ir->asg, v) || !w->ir->asg->keys[obs->key.i].open_initial)
 		return KR_OK;
 	if (starts[obs->set] == 0)
-		status = extend_ladder(w, o, v, &starts[obs->set], &last[obs->key.i]);
-	return status ? status : add_clause2(w, -literal, starts[obs->set]);
+		KR_TRY(extend_ladder(w, o, v, &starts[obs->set], &last[obs->key.i]));
+	return add_clause2(w, -literal, starts[obs->set]);
 }
 
 static enum kr_status encode_agreement(struct kr_encode *w)
@@ -422,7 +408,6 @@ enum kr_status kr_encode(struct kr_ir *ir, struct kr_encoding *out, struct kr_er
 {
 	struct kr_mem *mem = &ir->ctx->mem;
 	struct kr_encode w = {.ir = ir, .out = out};
-	enum kr_status status;
 
 	*out = (struct kr_encoding){.ir = ir, .nnodes = ir->nnodes};
 	if (kr_level_asks(ir->level) != KR_ASK_ACYCLIC)
@@ -430,7 +415,7 @@ enum kr_status kr_encode(struct kr_ir *ir, struct kr_encoding *out, struct kr_er
 			"level '%s' does not forbid every cycle of its graph: this back end has no formula "
 			"for it",
 			ir->level->id);
-	status = start(&w);
+	enum kr_status status = start(&w);
 	if (!status)
 		status = encode(&w);
 	kr_told_done(&w.told);

@@ -30,21 +30,18 @@ static bool is_open(const struct kr_asg *asg, kr_txn guard)
 static enum kr_status make_nodes(struct kr_encode *w, const uint8_t *wanted)
 {
 	const struct kr_asg *asg = w->ir->asg;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t k = 0; k < asg->nkeys && !status; k++)
-		for (uint32_t v = asg->keys[k].first + 1; v < asg->keys[k + 1].first && wanted[k] && !status;
-			v++)
-			status = add_node(w, (struct kr_encoded_node){{v}, {KR_NONE}}, &w->version_node[v]);
-	return status;
+	for (uint32_t k = 0; k < asg->nkeys; k++)
+		for (uint32_t v = asg->keys[k].first + 1; v < asg->keys[k + 1].first && wanted[k]; v++)
+			KR_TRY(add_node(w, (struct kr_encoded_node){{v}, {KR_NONE}}, &w->version_node[v]));
+	return KR_OK;
 }
 
 static enum kr_status add_told(struct kr_encode *w)
 {
 	const struct kr_asg *asg = w->ir->asg;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < asg->norders && !status; i++) {
+	for (uint32_t i = 0; i < asg->norders; i++) {
 		const struct kr_asg_order *order = &asg->orders[i];
 		uint32_t from = w->version_node[order->before.i], to = w->version_node[order->after.i];
 		kr_literal guard =
@@ -54,11 +51,11 @@ static enum kr_status add_told(struct kr_encode *w)
 			i < asg->norders_seen ? w->present[asg->versions[order->after.i].writer.i]
 					      : KR_LITERAL_ALWAYS;
 		if (from != KR_NONE && to != KR_NONE)
-			status = kr_encode_edge(w,
+			KR_TRY(kr_encode_edge(w,
 				(struct kr_guarded_edge){{from}, {to}, {guard, there, KR_LITERAL_ALWAYS},
-					(uint8_t)KR_WW});
+					(uint8_t)KR_WW}));
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_encode_versions(struct kr_encode *w)
@@ -66,7 +63,6 @@ enum kr_status kr_encode_versions(struct kr_encode *w)
 	const struct kr_asg *asg = w->ir->asg;
 	struct kr_mem *mem = &w->ir->ctx->mem;
 	uint8_t *wanted = kr_mem_alloc(mem, asg->nkeys, 1);
-	enum kr_status status;
 
 	if (!wanted)
 		return KR_NOMEM;
@@ -75,7 +71,7 @@ enum kr_status kr_encode_versions(struct kr_encode *w)
 		wanted[asg->versions[asg->orders[i].before.i].key.i] |= is_open(asg, asg->orders[i].guard);
 	for (uint32_t i = 0; i < asg->nparts; i++)
 		wanted[asg->parts[i].of.i] |= !kr_level_orders_reads(w->ir->level);
-	status = make_nodes(w, wanted);
+	enum kr_status status = make_nodes(w, wanted);
 	kr_mem_free(mem, wanted, asg->nkeys, 1);
 	return status ? status : add_told(w);
 }
@@ -150,13 +146,11 @@ static bool is_source(const struct kr_encode *w, kr_obs o, uint32_t number)
 
 static enum kr_status add_sights(struct kr_encode *w, kr_node node, kr_obs o)
 {
-	enum kr_status status = KR_OK;
-
 	if (w->ir->source[o.i].i != KR_NONE)
 		return add_sight(w, node, o, w->ir->source[o.i], KR_LITERAL_ALWAYS);
-	for (uint32_t i = w->first_source[o.i]; is_source(w, o, i) && !status; i++)
-		status = add_sight(w, node, o, w->out->variables.at[i - 1].a, (kr_literal)i);
-	return status;
+	for (uint32_t i = w->first_source[o.i]; is_source(w, o, i); i++)
+		KR_TRY(add_sight(w, node, o, w->out->variables.at[i - 1].a, (kr_literal)i));
+	return KR_OK;
 }
 
 /* Observations [first, end) are those of one operation; those of `first`'s key, if it is the first of
@@ -188,20 +182,17 @@ static enum kr_status add_operation(struct kr_encode *w, uint32_t first, uint32_
 enum kr_status kr_encode_together(struct kr_encode *w)
 {
 	const struct kr_asg *asg = w->ir->asg;
-	enum kr_status status = KR_OK;
 	uint32_t end;
 
-	for (uint32_t o = 0;
-		o < asg->nobs && asg->nparts > 0 && !kr_level_orders_reads(w->ir->level) && !status;
+	for (uint32_t o = 0; o < asg->nobs && asg->nparts > 0 && !kr_level_orders_reads(w->ir->level);
 		o = end) {
 		for (end = o + 1; end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i &&
 			asg->obs[end].op == asg->obs[o].op;)
 			end++;
-		for (uint32_t i = o;
-			i < end && w->ir->presence[asg->obs[o].txn.i] != KR_ABSENT_TXN && !status; i++)
-			status = add_operation(w, i, o, end);
+		for (uint32_t i = o; i < end && w->ir->presence[asg->obs[o].txn.i] != KR_ABSENT_TXN; i++)
+			KR_TRY(add_operation(w, i, o, end));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* ---- sums ---- */
@@ -270,9 +261,7 @@ static enum kr_status add_sum(struct kr_encode *w, const struct kr_asg_sum *sum)
 
 enum kr_status kr_encode_sums(struct kr_encode *w)
 {
-	enum kr_status status = KR_OK;
-
-	for (uint32_t i = 0; i < w->ir->asg->nsums && !status; i++)
-		status = add_sum(w, &w->ir->asg->sums[i]);
-	return status;
+	for (uint32_t i = 0; i < w->ir->asg->nsums; i++)
+		KR_TRY(add_sum(w, &w->ir->asg->sums[i]));
+	return KR_OK;
 }

@@ -106,11 +106,8 @@ static enum kr_status make_present(struct search *s, kr_txn t, bool *cycle)
 		kr_version v = asg->written[i];
 		for (uint32_t o = 0; o < s->seen.n; o++) {
 			kr_version source = s->source[s->seen.at[o].i];
-			if (source.i == kr_asg_initial(asg, asg->versions[v.i].key).i) {
-				enum kr_status status = add_rw(s, s->seen.at[o], v, cycle);
-				if (status)
-					return status;
-			}
+			if (source.i == kr_asg_initial(asg, asg->versions[v.i].key).i)
+				KR_TRY(add_rw(s, s->seen.at[o], v, cycle));
 		}
 	}
 	return KR_OK;
@@ -319,17 +316,16 @@ static enum kr_status check_parts(struct search *s, bool *torn)
 	const struct kr_asg *asg = s->ir->asg;
 	bool counts = asg->nparts > 0 && kr_level_kinds(s->ir->level) & KR_BIT(KR_WR); /* what was seen */
 	uint32_t end;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t o = 0; o < asg->nobs && counts && !*torn && !status; o = end) {
+	for (uint32_t o = 0; o < asg->nobs && counts && !*torn; o = end) {
 		for (end = o + 1; end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i &&
 			asg->obs[end].op == asg->obs[o].op;)
 			end++;
-		for (uint32_t i = o; i < end && s->present[asg->obs[o].txn.i] && !*torn && !status; i++)
+		for (uint32_t i = o; i < end && s->present[asg->obs[o].txn.i] && !*torn; i++)
 			if (asg->obs[i].key.i >= asg->nkeys - asg->nparts)
-				status = find_tear(s, o, end, kr_asg_whole(asg, asg->obs[i].key), torn);
+				KR_TRY(find_tear(s, o, end, kr_asg_whole(asg, asg->obs[i].key), torn));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Everything is chosen: whether it is a world. */
@@ -529,10 +525,9 @@ static enum kr_status solve(struct kr_ir *ir, struct kr_answer *out, struct kr_e
 {
 	struct search s = {.ir = ir, .answer = out};
 	bool too_many = false, cyclic = false;
-	enum kr_status status;
 
 	(void)err;
-	status = kr_graph_init(&s.graph, ir, &out->proof, &cyclic);
+	enum kr_status status = kr_graph_init(&s.graph, ir, &out->proof, &cyclic);
 	if (!status && cyclic)
 		out->outcome = KR_VIOLATED;
 	if (!status && !cyclic)

@@ -7,10 +7,7 @@
 
 static enum kr_status take_conflict(struct kr_ir *ir, struct kr_proof *proof)
 {
-	enum kr_status status = kr_ir_conflict(ir);
-
-	if (status)
-		return status;
+	KR_TRY(kr_ir_conflict(ir));
 
 	struct kr_proof empty = *proof;
 
@@ -109,12 +106,11 @@ bool kr_graph_reached(const struct kr_graph *g, kr_node v)
 enum kr_status kr_graph_search(struct kr_graph *g, kr_node a, kr_node b, uint32_t kinds)
 {
 	const struct kr_ir *ir = g->ir;
-	enum kr_status status;
 
 	kinds |= KR_BIT(KR_PROGRAM);
 	g->searches++;
 	kr_vec_clear(&g->queue);
-	status = reach(g, (kr_graph_state){KR_NONE}, a, KR_NONE);
+	enum kr_status status = reach(g, (kr_graph_state){KR_NONE}, a, KR_NONE);
 	for (uint32_t i = 0; i < g->queue.n && !status && (b.i == KR_NONE || !kr_graph_reached(g, b)); i++) {
 		kr_graph_state x = g->queue.at[i];
 		uint32_t v = node_of(g, x).i;

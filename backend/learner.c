@@ -217,7 +217,6 @@ static enum kr_status watch_best(struct kr_learner *s, uint32_t clause, uint32_t
 	kr_lit *l = literals_of(s, clause);
 	uint32_t n = s->clauses.at[clause];
 	bool fresh[2] = {true, true};
-	enum kr_status status = KR_OK;
 	for (uint32_t to = 0; to < 2 && to < n; to++) {
 		uint32_t best = to;
 		for (uint32_t i = to + 1; i < n; i++)
@@ -228,9 +227,9 @@ static enum kr_status watch_best(struct kr_learner *s, uint32_t clause, uint32_t
 		l[best] = kept;
 		fresh[to] = best >= watched;
 	}
-	for (uint32_t i = 0; i < 2 && n > 1 && !status; i++)
-		status = fresh[i] ? watch(s, clause, l[i], l[!i]) : KR_OK;
-	return status;
+	for (uint32_t i = 0; i < 2 && n > 1; i++)
+		KR_TRY(fresh[i] ? watch(s, clause, l[i], l[!i]) : KR_OK);
+	return KR_OK;
 }
 
 static enum kr_status put_clause(struct kr_learner *s, const kr_lit *from, uint32_t n, uint32_t levels,
@@ -297,9 +296,7 @@ static enum kr_status explain(struct kr_learner *s, uint32_t clause)
 			l = s->trail.at[--at];
 		} while (!s->vars.at[l.i / 2].seen || level_of(s, l) < level(s));
 		clause = s->vars.at[l.i / 2].reason;
-		enum kr_status status = kr_ctx_tick(s->ctx);
-		if (status)
-			return status;
+		KR_TRY(kr_ctx_tick(s->ctx));
 	} while (--open > 0);
 	s->found.at[0] = kr_lit_not(l);
 	uint32_t n = 1;
@@ -333,9 +330,7 @@ static uint32_t count_levels(struct kr_learner *s)
 
 static enum kr_status learn(struct kr_learner *s, uint32_t clause)
 {
-	enum kr_status status = explain(s, clause);
-	if (status)
-		return status;
+	KR_TRY(explain(s, clause));
 	uint32_t to = 0, levels = count_levels(s);
 	for (uint32_t i = 1; i < s->found.n; i++)
 		if (level_of(s, s->found.at[i]) > to)
@@ -343,7 +338,7 @@ static enum kr_status learn(struct kr_learner *s, uint32_t clause)
 	leap_back(s, level(s), to);
 	s->since_restart++;
 	s->conflicts++;
-	status = put_clause(s, s->found.at, s->found.n, levels, &clause);
+	enum kr_status status = put_clause(s, s->found.at, s->found.n, levels, &clause);
 	if (!status)
 		assign(s, s->found.at[0], clause);
 	return status;
@@ -385,9 +380,7 @@ static enum kr_status mend(struct kr_learner *s, uint32_t clause)
 enum kr_status kr_learner_add(struct kr_learner *s, const kr_lit *literals, uint32_t n)
 {
 	uint32_t clause;
-	enum kr_status status = put_clause(s, literals, n, 0, &clause);
-	if (status)
-		return status;
+	KR_TRY(put_clause(s, literals, n, 0, &clause));
 	const kr_lit *l = literals_of(s, clause);
 	s->refuted |= n == 0;
 	if (n == 0)

@@ -153,9 +153,7 @@ enum kr_status kr_overlay_sort(struct kr_overlay *o)
 		}
 		for (uint32_t l = o->head[v]; l != KR_NONE; l = o->arcs.at[l].next)
 			release(&q, o->arcs.at[l].to);
-		enum kr_status status = kr_ctx_tick(ir->ctx);
-		if (status)
-			return status;
+		KR_TRY(kr_ctx_tick(ir->ctx));
 	}
 	return KR_OK;
 }
@@ -201,15 +199,14 @@ static enum kr_status expand(struct finder *f, uint32_t v)
 {
 	struct kr_overlay *o = f->o;
 	const struct kr_ir *ir = o->ir;
-	enum kr_status status = KR_OK;
 	o->cost[v] = SETTLED;
 	if (is_active(o, v)) {
-		for (uint32_t e = ir->head.at[v]; e != KR_NONE && !status; e = ir->next.at[e])
-			status = offer(f, ir->edges.at[e].to.i, 2 * e, false);
+		for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->next.at[e])
+			KR_TRY(offer(f, ir->edges.at[e].to.i, 2 * e, false));
 	}
-	for (uint32_t l = o->head[v]; l != KR_NONE && !status; l = o->arcs.at[l].next)
-		status = offer(f, o->arcs.at[l].to, 2 * l + 1, true);
-	return status ? status : kr_ctx_tick(ir->ctx);
+	for (uint32_t l = o->head[v]; l != KR_NONE; l = o->arcs.at[l].next)
+		KR_TRY(offer(f, o->arcs.at[l].to, 2 * l + 1, true));
+	return kr_ctx_tick(ir->ctx);
 }
 
 static uint32_t step_from(const struct finder *f, uint32_t step)
@@ -305,9 +302,7 @@ static enum kr_status find_cycles(struct finder *f, struct kr_proof *proof)
 			f->from = o->place[to];
 			f->to = o->place[from];
 		}
-		enum kr_status status = try_link(f, l, proof);
-		if (status)
-			return status;
+		KR_TRY(try_link(f, l, proof));
 	}
 	return KR_OK;
 }

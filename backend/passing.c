@@ -243,17 +243,16 @@ static void release(struct passing *p)
 static enum kr_status begin(struct passing *p)
 {
 	uint32_t nodes = p->ir->nnodes;
-	enum kr_status status = KR_OK;
 	memset(p->for_key, 0xff, p->asg->nkeys * sizeof *p->for_key);
 	memset(p->for_total, 0xff, p->counters.nsums * sizeof *p->for_total);
 	for (uint32_t e = 0; e < p->ir->edges.n; e++)
 		p->degree[p->ir->edges.at[e].to.i]++;
-	for (uint32_t v = nodes; v-- > 0 && !status;)
+	for (uint32_t v = nodes; v-- > 0;)
 		if (p->degree[v] == 0 && !kr_vec_push(&p->ir->ctx->mem, &p->free, v))
-			status = KR_NOMEM;
-	for (kr_key k = {0}; k.i < p->asg->nkeys - p->asg->nparts && !status; k.i++)
-		status = pass(p, k);
-	return status;
+			KR_TRY(KR_NOMEM);
+	for (kr_key k = {0}; k.i < p->asg->nkeys - p->asg->nparts; k.i++)
+		KR_TRY(pass(p, k));
+	return KR_OK;
 }
 
 enum kr_status kr_passing_order(struct kr_ir *ir, struct kr_answer *answer)

@@ -263,9 +263,7 @@ static enum kr_status best_source(struct kr_repair *r, uint32_t o, kr_lit *out)
 	kr_version v;
 	for (kr_candidates it = kr_asg_candidates(r->asg, (kr_obs){o}); kr_asg_next(r->asg, &it, &v);) {
 		kr_lit l;
-		enum kr_status status = kr_choices_source(r->c, (kr_obs){o}, v, &l);
-		if (status)
-			return status;
+		KR_TRY(kr_choices_source(r->c, (kr_obs){o}, v, &l));
 		if (l.i == KR_NONE || !kr_learner_open(&r->sat, l))
 			continue;
 		uint32_t place = kr_asg_is_initial(r->asg, v) ? 0 : 1 + kr_repair_write_place(r, v);
@@ -366,8 +364,8 @@ static enum kr_status begin(struct kr_repair *r)
 		if (kr_repair_active(r, asg->obs[o].txn) && r->ir->source[o].i != KR_NONE)
 			add_reader(r, o, r->ir->source[o]);
 	}
-	enum kr_status status = index_open(r);
-	return status ? status : kr_topology_init(&r->order, r->ir, r->w->active, r->w->order);
+	KR_TRY(index_open(r));
+	return kr_topology_init(&r->order, r->ir, r->w->active, r->w->order);
 }
 
 static void end(struct kr_repair *r)

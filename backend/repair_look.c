@@ -67,10 +67,9 @@ static enum kr_status look_at_read(struct kr_repair *r, uint32_t o, kr_version v
 
 static enum kr_status look_at_readers(struct kr_repair *r, kr_version v, uint32_t next, uint32_t n)
 {
-	enum kr_status status = KR_OK;
-	for (uint32_t o = r->reader_head[v.i]; o != KR_NONE && !status; o = r->reader_next[o])
-		status = look_at_read(r, o, v, next, n);
-	return status;
+	for (uint32_t o = r->reader_head[v.i]; o != KR_NONE; o = r->reader_next[o])
+		KR_TRY(look_at_read(r, o, v, next, n));
+	return KR_OK;
 }
 
 uint32_t kr_repair_visible(const struct kr_repair *r, uint32_t o, uint32_t n)

@@ -478,9 +478,7 @@ static enum kr_status step(struct state *st)
 			return emit(st, node);
 		st->waits[node] = st->waiting[k.i];
 		st->waiting[k.i] = node;
-		enum kr_status status = kr_ctx_tick(st->ir->ctx);
-		if (status)
-			return status;
+		KR_TRY(kr_ctx_tick(st->ir->ctx));
 	}
 	node = take_soft(st);
 	if (node != KR_NONE)

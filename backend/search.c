@@ -39,11 +39,10 @@ struct search {
 /* The presence of open transactions on the cycle becomes a choice, too. */
 static enum kr_status ground_cycle(struct search *s, struct kr_cycle cycle)
 {
-	enum kr_status status = KR_OK;
-	for (uint32_t i = 0; i < cycle.count && !status; i++)
-		status = kr_candidate_ground(&s->world, &s->choices,
-			s->answer->proof.links.at[cycle.first + i].from);
-	return status;
+	for (uint32_t i = 0; i < cycle.count; i++)
+		KR_TRY(kr_candidate_ground(&s->world, &s->choices,
+			s->answer->proof.links.at[cycle.first + i].from));
+	return KR_OK;
 }
 
 /* Every cycle appended since `first` becomes a clause. */
@@ -69,8 +68,8 @@ static enum kr_status forbid_cycles(struct search *s, uint32_t first)
 static enum kr_status learn(struct search *s, struct kr_overlay *graph)
 {
 	uint32_t first = s->answer->proof.cycles.n;
-	enum kr_status status = kr_overlay_cycles(graph, &s->answer->proof, most_cycles(s->ir));
-	return status ? status : forbid_cycles(s, first);
+	KR_TRY(kr_overlay_cycles(graph, &s->answer->proof, most_cycles(s->ir)));
+	return forbid_cycles(s, first);
 }
 
 /* Completes the candidate; *done when it is a world, else the reasons why it is not have become clauses. */
@@ -78,19 +77,15 @@ static enum kr_status complete(struct search *s, bool *done)
 {
 	struct kr_candidate *w = &s->world;
 	bool disagree = false, wrong = false;
-	enum kr_status status = s->plan->schedule ? kr_candidate_complete(w) : kr_candidate_follow(w);
-	if (status)
-		return status;
+	KR_TRY(s->plan->schedule ? kr_candidate_complete(w) : kr_candidate_follow(w));
 	if (s->plan->schedule && w->forced == 0 && kr_candidate_is_proved(w)) {
 		*done = true;
 		return kr_candidate_answer(w, w->order, true, s->answer);
 	}
-	status = kr_candidate_disagreements(w, &s->choices, &disagree);
-	if (status)
-		return status;
+	KR_TRY(kr_candidate_disagreements(w, &s->choices, &disagree));
 	if (!kr_overlay_acyclic(&w->whole))
 		return learn(s, &w->whole);
-	status = kr_candidate_sums(w, &s->choices, &wrong);
+	enum kr_status status = kr_candidate_sums(w, &s->choices, &wrong);
 	if (status || disagree || wrong)
 		return status;
 	uint32_t first = s->answer->proof.cycles.n;
@@ -177,21 +172,20 @@ static enum kr_status ground_orders(struct search *s, uint32_t k)
 static enum kr_status ground_sources(struct search *s)
 {
 	const struct kr_ir *ir = s->ir;
-	enum kr_status status = KR_OK;
-	for (uint32_t o = 0; o < ir->asg->nobs && !status && s->choices.all.n <= MOST_CHOICES; o++) {
+	for (uint32_t o = 0; o < ir->asg->nobs && s->choices.all.n <= MOST_CHOICES; o++) {
 		kr_lit l;
 		if (ir->source[o].i == KR_NONE && kr_ir_is_present(ir, ir->asg->obs[o].txn))
-			status = kr_choices_source(&s->choices, (kr_obs){o}, (kr_version){KR_NONE}, &l);
+			KR_TRY(kr_choices_source(&s->choices, (kr_obs){o}, (kr_version){KR_NONE}, &l));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status ground(struct search *s)
 {
-	enum kr_status status = ground_sources(s);
-	for (uint32_t k = 0; k < s->ir->asg->nkeys && !status; k++)
-		status = ground_orders(s, k);
-	return status;
+	KR_TRY(ground_sources(s));
+	for (uint32_t k = 0; k < s->ir->asg->nkeys; k++)
+		KR_TRY(ground_orders(s, k));
+	return KR_OK;
 }
 
 /* All choices, and the first answer to them, unless nothing is open: then the solver is not called. *done
@@ -266,9 +260,7 @@ static enum kr_status known_conflict(struct kr_ir *ir, struct kr_answer *out, bo
 	kr_mem_free(&ir->ctx->mem, order, ir->nnodes, sizeof *order);
 	if (status || !*found)
 		return status;
-	status = kr_ir_conflict(ir);
-	if (status)
-		return status;
+	KR_TRY(kr_ir_conflict(ir));
 	if (kr_level_asks(ir->level) == KR_ASK_READERS && count_readers(ir->asg, ir->conflict) > 1) {
 		*found = false; /* allowed; those that are not turn up later */
 		return KR_OK;

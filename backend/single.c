@@ -245,17 +245,16 @@ static kr_node tail(const struct finding *f, uint32_t edge)
 static enum kr_status add_edges(struct finding *f, const uint32_t *path, uint32_t n)
 {
 	uint32_t known = f->ir->edges.n;
-	enum kr_status status = KR_OK;
-	for (uint32_t i = 0, end; i < n && !status; i = end) {
+	for (uint32_t i = 0, end; i < n; i = end) {
 		for (end = i; end < n && path[end] < known;)
 			end++;
 		if (end > i) {
-			status = kr_proof_add_path(f->proof, f->ir, path + i, end - i);
+			KR_TRY(kr_proof_add_path(f->proof, f->ir, path + i, end - i));
 		} else {
-			status = kr_proof_add_link(f->proof, link_at(f, path[end++] - known));
+			KR_TRY(kr_proof_add_link(f->proof, link_at(f, path[end++] - known)));
 		}
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Where the last search started from that has reached the node. */
@@ -305,10 +304,9 @@ static enum kr_status close_cycle(struct finding *f)
 static enum kr_status add_pair(struct finding *f, uint32_t o, kr_version later, struct kr_link back)
 {
 	kr_proof_begin(f->proof);
-	enum kr_status status = kr_proof_add_link(f->proof, rw_link(f, o, later));
-	if (!status)
-		status = kr_proof_add_link(f->proof, back);
-	return status ? status : close_cycle(f);
+	KR_TRY(kr_proof_add_link(f->proof, rw_link(f, o, later)));
+	KR_TRY(kr_proof_add_link(f->proof, back));
+	return close_cycle(f);
 }
 
 /* ---- one rw ---- */
@@ -440,17 +438,15 @@ static enum kr_status find_single(struct finding *f, uint32_t o)
 	const struct kr_observation *x = &f->asg->obs[o];
 	uint32_t first = f->asg->keys[x->key.i].first, i = f->place[f->w->source[o].i];
 	bool found = false;
-	enum kr_status status = KR_OK;
 	if (f->pattern->longest != 2)
 		return find_path(f, o, i);
-	for (; i < f->count[x->key.i] && !found && !status; i++) {
+	for (; i < f->count[x->key.i] && !found; i++) {
 		kr_version later = f->in_order[first + i];
 		if (kr_ir_overwrites(f->ir, (kr_obs){o}, later))
-			status = find_pair(f, o, later, &found);
-		if (!status)
-			status = kr_ctx_tick(f->ir->ctx);
+			KR_TRY(find_pair(f, o, later, &found));
+		KR_TRY(kr_ctx_tick(f->ir->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* ---- one reader ---- */

@@ -111,9 +111,7 @@ static enum kr_status start(struct kr_solver *sat)
 {
 	if (sat->solver)
 		return KR_OK;
-	enum kr_status status = check_limits(sat);
-	if (status)
-		return status;
+	KR_TRY(check_limits(sat));
 	if (!sat->z3)
 		sat->z3 = new_context();
 	if (!sat->z3)
@@ -164,9 +162,7 @@ static enum kr_status make_variables(struct kr_solver *sat, const struct kr_choi
 		Z3_ast var = Z3_mk_const(sat->z3, Z3_mk_int_symbol(sat->z3, (int)sat->vars.n), boolean);
 		if (!var || !kr_vec_push(&sat->ctx->mem, &sat->vars, var))
 			return KR_NOMEM;
-		enum kr_status status = tick(sat);
-		if (status)
-			return status;
+		KR_TRY(tick(sat));
 	}
 	return KR_OK;
 }
@@ -235,16 +231,16 @@ static enum kr_status assert_sum(struct kr_solver *sat, const struct kr_choices 
 
 static enum kr_status assert_facts(struct kr_solver *sat, const struct kr_choices *c)
 {
-	enum kr_status status = assert_list(sat, &c->facts, &sat->facts_sent);
-	for (; sat->sums_sent < c->sums.n && !status; sat->sums_sent++)
-		status = assert_sum(sat, c, &c->sums.at[sat->sums_sent]);
-	return status;
+	KR_TRY(assert_list(sat, &c->facts, &sat->facts_sent));
+	for (; sat->sums_sent < c->sums.n; sat->sums_sent++)
+		KR_TRY(assert_sum(sat, c, &c->sums.at[sat->sums_sent]));
+	return KR_OK;
 }
 
 static enum kr_status assert_clauses(struct kr_solver *sat, const struct kr_choices *c)
 {
-	enum kr_status status = assert_list(sat, &c->clauses, &sat->clauses_sent);
-	return status ? status : assert_facts(sat, c);
+	KR_TRY(assert_list(sat, &c->clauses, &sat->clauses_sent));
+	return assert_facts(sat, c);
 }
 
 /* Z3 takes weights and totals of 31 bits; with room to spare no sum of them overflows. */
@@ -347,23 +343,17 @@ enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum
 		*result = KR_SOLVER_YES;
 		return KR_OK;
 	}
-	enum kr_status status = start(sat);
-	if (!status)
-		status = make_variables(sat, c);
-	if (!status)
-		status = assert_clauses(sat, c);
-	if (!status)
-		status = check_limits(sat);
-	if (status)
-		return status;
+	KR_TRY(start(sat));
+	KR_TRY(make_variables(sat, c));
+	KR_TRY(assert_clauses(sat, c));
+	KR_TRY(check_limits(sat));
 	set_timeout(sat);
 	if (failed(sat, reason, size))
 		return KR_OK;
 	struct kr_watch watch;
 	kr_watch_begin(&watch, sat->ctx, watched(sat));
 	Z3_lbool answer = Z3_solver_check(sat->z3, sat->solver);
-	if ((status = kr_watch_end(&watch)))
-		return status;
+	KR_TRY(kr_watch_end(&watch));
 	if (failed(sat, reason, size))
 		return KR_OK;
 	if (answer == Z3_L_UNDEF) {
@@ -416,10 +406,9 @@ static enum kr_status begin_cores(struct kr_solver *sat, const struct kr_choices
 	sat->solver = NULL;
 	sat->switched = true;
 	kr_vec_clear(&sat->clause);
-	enum kr_status status = start(sat);
-	if (!status)
-		status = make_variables(sat, c);
-	return status ? status : assert_switched(sat, c);
+	KR_TRY(start(sat));
+	KR_TRY(make_variables(sat, c));
+	return assert_switched(sat, c);
 }
 
 static bool take_core(struct kr_solver *sat, uint8_t *keep, uint32_t ncycles)

@@ -156,10 +156,10 @@ static enum kr_status search_forward(struct kr_topology *t, uint32_t b, uint32_t
 static enum kr_status search_backward(struct kr_topology *t, uint32_t a, uint32_t b)
 {
 	struct kr_topology_side *r = &t->backward;
-	enum kr_status status = offer(t, r, a, KR_NONE, false);
-	while (!status && r->now.n > 0)
-		status = expand_backward(t, kr_vec_pop(&r->now), t->place[b]);
-	return status;
+	KR_TRY(offer(t, r, a, KR_NONE, false));
+	while (r->now.n > 0)
+		KR_TRY(expand_backward(t, kr_vec_pop(&r->now), t->place[b]));
+	return KR_OK;
 }
 
 static void forget(struct kr_topology_side *r)

@@ -180,9 +180,7 @@ static enum kr_status activate_needed(struct kr_candidate *w)
 		again = false;
 		for (uint32_t o = 0; o < asg->nobs; o++) {
 			kr_version seen = w->source[o];
-			enum kr_status status = kr_ctx_tick(w->ir->ctx);
-			if (status)
-				return status;
+			KR_TRY(kr_ctx_tick(w->ir->ctx));
 			if (!w->active[asg->obs[o].txn.i])
 				continue;
 			if (seen.i != KR_NONE && writer(w, seen).i != KR_NONE &&
@@ -230,34 +228,30 @@ static enum kr_status note_guards(struct kr_candidate *w, kr_version before, kr_
 static enum kr_status add_given(struct kr_candidate *w, struct kr_overlay *o)
 {
 	const struct kr_asg *asg = w->ir->asg;
-	enum kr_status status = KR_OK;
 	kr_vec_clear(&w->guards);
 	kr_vec_clear(&w->guarded);
-	for (uint32_t v = 0; v < asg->nversions && w->given.first && !status; v++) {
+	for (uint32_t v = 0; v < asg->nversions && w->given.first; v++) {
 		kr_txn t = asg->versions[v].writer;
 		if (t.i == KR_NONE || !w->active[t.i])
 			continue;
 		kr_vec_clear(&w->later);
-		status = kr_ctx_tick(w->ir->ctx);
-		if (!status)
-			status = kr_told_after(&w->given, (kr_version){v}, w->active, &w->later);
-		for (uint32_t i = 0; i < w->later.n && !status; i++) {
-			status = note_guards(w, (kr_version){v}, w->later.at[i]);
-			if (!status)
-				status = add_ww(w, o, (kr_version){v}, w->later.at[i]);
+		KR_TRY(kr_ctx_tick(w->ir->ctx));
+		KR_TRY(kr_told_after(&w->given, (kr_version){v}, w->active, &w->later));
+		for (uint32_t i = 0; i < w->later.n; i++) {
+			KR_TRY(note_guards(w, (kr_version){v}, w->later.at[i]));
+			KR_TRY(add_ww(w, o, (kr_version){v}, w->later.at[i]));
 		}
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status add_rw_from_readers(struct kr_candidate *w, kr_version a, kr_version b)
 {
-	enum kr_status status = KR_OK;
-	for (uint32_t o = w->reader_head[a.i]; o != KR_NONE && !status; o = w->reader_next[o]) {
+	for (uint32_t o = w->reader_head[a.i]; o != KR_NONE; o = w->reader_next[o]) {
 		if (is_overwritten_by(w, o, b))
-			status = add_rw(w, &w->chosen, o, b);
+			KR_TRY(add_rw(w, &w->chosen, o, b));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* The unit that begins with a comes before the one that begins with b, on every key on which that is one
@@ -522,9 +516,7 @@ enum kr_status kr_candidate_ground(struct kr_candidate *w, struct kr_choices *c,
 	while (w->ir->presence[t.i] == KR_OPEN && w->active[t.i]) {
 		kr_obs o = w->activated_by[t.i];
 		kr_lit l;
-		enum kr_status status = kr_choices_source(c, o, w->source[o.i], &l);
-		if (status)
-			return status;
+		KR_TRY(kr_choices_source(c, o, w->source[o.i], &l));
 		t = w->ir->asg->obs[o.i].txn;
 	}
 	return KR_OK;

@@ -58,29 +58,26 @@ enum kr_status kr_candidate_guards(struct kr_candidate *w, struct kr_choices *c,
 enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choices *c, bool *found)
 {
 	const struct kr_asg *asg = w->ir->asg;
-	enum kr_status status = KR_OK;
 	*found = false;
-	for (uint32_t k = 0; k < asg->nkeys && !status; k++) {
+	for (uint32_t k = 0; k < asg->nkeys; k++) {
 		kr_version initial = kr_asg_initial(asg, (kr_key){k});
 		uint32_t first = w->reader_head[initial.i];
 		if (!asg->keys[k].open_initial || first == KR_NONE)
 			continue;
-		for (uint32_t o = w->reader_next[first]; o != KR_NONE && !status; o = w->reader_next[o]) {
+		for (uint32_t o = w->reader_next[first]; o != KR_NONE; o = w->reader_next[o]) {
 			kr_lit l;
 			if (asg->obs[o].set == asg->obs[first].set)
 				continue;
 			*found = true;
 			if (w->ir->source[first].i == KR_NONE)
-				status = kr_choices_source(c, (kr_obs){first}, initial, &l);
-			if (!status && w->ir->source[o].i == KR_NONE)
-				status = kr_choices_source(c, (kr_obs){o}, initial, &l);
-			if (!status)
-				status = kr_candidate_ground(w, c, asg->obs[first].txn);
-			if (!status)
-				status = kr_candidate_ground(w, c, asg->obs[o].txn);
+				KR_TRY(kr_choices_source(c, (kr_obs){first}, initial, &l));
+			if (w->ir->source[o].i == KR_NONE)
+				KR_TRY(kr_choices_source(c, (kr_obs){o}, initial, &l));
+			KR_TRY(kr_candidate_ground(w, c, asg->obs[first].txn));
+			KR_TRY(kr_candidate_ground(w, c, asg->obs[o].txn));
 		}
 	}
-	return status;
+	return KR_OK;
 }
 
 /* ---- parts seen together ---- */
@@ -115,7 +112,6 @@ static enum kr_status find_tears(struct kr_candidate *w, uint32_t first, uint32_
 	const struct kr_asg *asg = w->ir->asg;
 	struct kr_tear tear = {.newer = {KR_NONE}};
 	uint32_t newest = 0;
-	enum kr_status status = KR_OK;
 	for (uint32_t o = first; o < end; o++) {
 		if (kr_asg_whole(asg, asg->obs[o].key).i != k.i || place_seen(w, w->source[o]) <= newest)
 			continue;
@@ -123,42 +119,39 @@ static enum kr_status find_tears(struct kr_candidate *w, uint32_t first, uint32_
 		tear.newer.i = o;
 		tear.newest = w->source[o];
 	}
-	for (uint32_t o = first; o < end && newest > 0 && proof->cycles.n < most && !status; o++) {
+	for (uint32_t o = first; o < end && newest > 0 && proof->cycles.n < most; o++) {
 		if (kr_asg_whole(asg, asg->obs[o].key).i != k.i)
 			continue;
 		tear.older.i = o;
 		tear.seen = w->source[o];
 		tear.over = written_over(w, o, newest);
 		if (tear.over.i != KR_NONE)
-			status = kr_proof_tear(proof, asg, &tear);
-		if (!status)
-			status = kr_ctx_tick(w->ir->ctx);
+			KR_TRY(kr_proof_tear(proof, asg, &tear));
+		KR_TRY(kr_ctx_tick(w->ir->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_candidate_tears(struct kr_candidate *w, struct kr_proof *proof, uint32_t most)
 {
 	const struct kr_asg *asg = w->ir->asg;
 	uint32_t whole = asg->nkeys - asg->nparts, end;
-	enum kr_status status = KR_OK;
 	bool counts = asg->nparts > 0 && kr_level_kinds(w->ir->level) & KR_BIT(KR_WR); /* what was seen */
 	most += proof->cycles.n;
-	for (uint32_t o = 0; o < asg->nobs && counts && proof->cycles.n < most && !status; o = end) {
+	for (uint32_t o = 0; o < asg->nobs && counts && proof->cycles.n < most; o = end) {
 		end = o + 1;
 		while (end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i &&
 			asg->obs[end].op == asg->obs[o].op)
 			end++;
-		for (uint32_t i = o; i < end && w->active[asg->obs[o].txn.i] && !status; i++) {
+		for (uint32_t i = o; i < end && w->active[asg->obs[o].txn.i]; i++) {
 			bool again = i > o && asg->obs[i - 1].key.i >= whole &&
 				kr_asg_whole(asg, asg->obs[i - 1].key).i ==
 					kr_asg_whole(asg, asg->obs[i].key).i;
 			if (asg->obs[i].key.i >= whole && !again)
-				status = find_tears(w, o, end, kr_asg_whole(asg, asg->obs[i].key), proof,
-					most);
+				KR_TRY(find_tears(w, o, end, kr_asg_whole(asg, asg->obs[i].key), proof,
+					most));
 		}
-		if (!status)
-			status = kr_ctx_tick(w->ir->ctx);
+		KR_TRY(kr_ctx_tick(w->ir->ctx));
 	}
-	return status;
+	return KR_OK;
 }

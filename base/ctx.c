@@ -76,15 +76,13 @@ static bool is_over(struct kr_ctx *ctx, int64_t now)
 
 enum kr_status kr_ctx_check(struct kr_ctx *ctx)
 {
-	int64_t now;
-
 	if (ctx->stopped != KR_OK)
 		return ctx->stopped;
 	if (ctx->cancel && atomic_load_explicit(ctx->cancel, memory_order_relaxed))
 		return ctx->stopped = KR_CANCELED;
 	if (ctx->deadline_ns == INT64_MAX && !ctx->mem.whole)
 		return KR_OK;
-	now = kr_now_ns();
+	int64_t now = kr_now_ns();
 	if (now >= ctx->deadline_ns)
 		ctx->stopped = KR_TIMEOUT;
 	else if (is_over(ctx, now))

@@ -128,11 +128,9 @@ static enum kr_status attempt(struct asking *a, const struct kr_level *level, en
 	int64_t start = kr_now_ns();
 	if (!backend || !backend->attempt)
 		return KR_OK;
-	enum kr_status status = kr_ir_init(&ir, a->ctx, &a->analysis->asg, level, order);
-	if (status)
-		return status;
+	KR_TRY(kr_ir_init(&ir, a->ctx, &a->analysis->asg, level, order));
 	kr_answer_init(&answer, &a->ctx->mem);
-	status = kr_pipeline_passes(&ir, quick_passes,
+	enum kr_status status = kr_pipeline_passes(&ir, quick_passes,
 		&(struct kr_pass_options){.count = a->options->pass_options.count}, out, &change, err);
 	if (!status && change != KR_CONFLICT)
 		status = kr_backend_attempt(backend, &ir, &answer, err);
@@ -405,15 +403,13 @@ static enum kr_status decide_without_sums(struct asking *a, struct kr_err *err)
 {
 	struct kr_anomaly anomaly;
 	bool found;
-	enum kr_status status = find_anomaly(a, 0, &anomaly, &found);
-	if (status)
-		return status;
+	KR_TRY(find_anomaly(a, 0, &anomaly, &found));
 	a->allowed = kr_check_needs_sums(a->h, a->analysis, a->options->level);
 	if (!found)
 		return a->allowed && (by_hand(a->ctx, a->options) || a->analysis->anomaly_count > 0)
 			? KR_OK
 			: decide_on(a, err);
-	status = try_anomalies(a, &anomaly, false);
+	enum kr_status status = try_anomalies(a, &anomaly, false);
 	if (!status && a->out->outcome == KR_UNDECIDED)
 		forget(a);
 	return status;

@@ -156,16 +156,14 @@ static enum kr_status spread(struct deciding *c, const struct kr_decision *from)
 /* Tries it on all open ones. */
 static enum kr_status offer(struct deciding *c, const struct kr_decision *from)
 {
-	enum kr_status status = KR_OK;
-
-	for (uint32_t i = 0; i < c->n && !status; i++) {
+	for (uint32_t i = 0; i < c->n; i++) {
 		if (!may_take_over(c, &c->all[i]))
 			continue;
-		status = take_over(c, &c->all[i], from);
-		if (!status && !is_open(&c->all[i]))
+		KR_TRY(take_over(c, &c->all[i], from));
+		if (!is_open(&c->all[i]))
 			settle(c, &c->all[i]);
 	}
-	return status;
+	return KR_OK;
 }
 
 static bool is_untried(const struct deciding *c, const struct kr_decision *d)
@@ -255,11 +253,9 @@ static enum kr_status search(struct deciding *c, struct kr_decision *d, int64_t 
 /* One that was asked for. */
 static enum kr_status search_one(struct deciding *c, struct kr_decision *d, int64_t time)
 {
-	enum kr_status status;
-
 	c->ctx->part = (struct kr_ctx_part){"level", c->settled + 1, c->n};
 	kr_ctx_progress(c->ctx, "deciding", 0, 0);
-	status = search(c, d, time);
+	enum kr_status status = search(c, d, time);
 	c->ctx->part = (struct kr_ctx_part){0};
 	if (is_open(d))
 		return status;

@@ -30,14 +30,12 @@ enum kr_status kr_emme_edge(struct emme *e, enum kr_edge_kind kind, kr_txn a, kr
 
 static enum kr_status add_orders(struct emme *e)
 {
-	enum kr_status status = KR_OK;
-
-	for (uint32_t i = 1; i < e->versions.n && !status; i++) {
+	for (uint32_t i = 1; i < e->versions.n; i++) {
 		const struct left *a = &e->versions.at[e->chain[i - 1]], *b = &e->versions.at[e->chain[i]];
 		if (a->key.i == b->key.i)
-			status = kr_emme_edge(e, KR_WW, a->writer, b->writer);
+			KR_TRY(kr_emme_edge(e, KR_WW, a->writer, b->writer));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Nothing comes after one of unknown outcome because its client went on. */
@@ -64,12 +62,10 @@ static enum kr_status add_sessions(struct emme *e)
 
 static enum kr_status add_begins(struct emme *e)
 {
-	enum kr_status status = KR_OK;
-
-	for (kr_txn t = {0}; t.i < e->h->txns.n && e->level->model != KR_NODES_TXN && !status; t.i++)
+	for (kr_txn t = {0}; t.i < e->h->txns.n && e->level->model != KR_NODES_TXN; t.i++)
 		if (!kr_vec_push(&e->ctx->mem, &e->arcs, (struct arc){2 * t.i, 2 * t.i + 1}))
-			status = KR_NOMEM;
-	return status;
+			KR_TRY(KR_NOMEM);
+	return KR_OK;
 }
 
 /* Sorts the nodes, first come, first served; the graph has a cycle if some are left. */

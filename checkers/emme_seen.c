@@ -233,17 +233,16 @@ static enum kr_status see_rows(struct emme *e, kr_txn t, const struct kr_operati
 {
 	const struct kr_scan *scan = &e->h->scans.at[op->scan];
 	struct test matched = {.scan = scan, .matches = true};
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = scan->row_first; i < scan->row_first + scan->row_count && !status; i++) {
+	for (uint32_t i = scan->row_first; i < scan->row_first + scan->row_count; i++) {
 		const struct kr_row *row = &e->h->rows.at[i];
 		/* twice */
 		e->open |= e->returned[row->key.i] > scan->row_first && e->returned[row->key.i] <= i;
 		e->returned[row->key.i] = i + 1;
-		status = op->kind == KR_OP_UPDATE ? see_match(e, t, row->key, &matched)
-						  : see_row(e, t, op, row);
+		KR_TRY(op->kind == KR_OP_UPDATE ? see_match(e, t, row->key, &matched)
+						: see_row(e, t, op, row));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Rows of a range stand in its order, within its bounds and its limit, and are there. */
@@ -294,21 +293,19 @@ static enum kr_status see_others(struct emme *e, kr_txn t, const struct kr_opera
 	const struct kr_scan *scan = &e->h->scans.at[op->scan];
 	struct test test = {.scan = scan, .is_range = op->kind == KR_OP_RANGE};
 	uint32_t first = 0, end = e->h->keys.n;
-	enum kr_status status = KR_OK;
 
 	if (test.is_range)
 		find_range(e, scan, &first, &end);
-	for (uint32_t i = first; i < end && !status && !e->open; i++) {
+	for (uint32_t i = first; i < end && !e->open; i++) {
 		kr_key k = e->by_name[i];
 		bool returned = e->returned[k.i] > scan->row_first &&
 			e->returned[k.i] <= scan->row_first + scan->row_count;
 		if (returned || (!test.is_range && !kr_where_has_prefix(e->h, scan, k)))
 			continue;
-		status = kr_ctx_tick(e->ctx);
-		if (!status)
-			status = see_match(e, t, k, &test);
+		KR_TRY(kr_ctx_tick(e->ctx));
+		KR_TRY(see_match(e, t, k, &test));
 	}
-	return status;
+	return KR_OK;
 }
 
 static void name_versions(struct emme *e, const struct kr_attr *attr, bool on)
@@ -321,13 +318,12 @@ static enum kr_status see(struct emme *e, kr_txn t, kr_op id)
 {
 	const struct kr_operation *op = &e->h->ops.at[id.i];
 	const struct kr_attr *attr = op->flags & KR_OPF_HAS_ATTR ? kr_history_attr(e->h, id) : NULL;
-	enum kr_status status;
 
 	if (attr)
 		name_versions(e, attr, true);
 	if (op->kind == KR_OP_RANGE)
 		check_range(e, &e->h->scans.at[op->scan]);
-	status = op->scan == KR_NONE ? look_at_key(e, t, op) : see_rows(e, t, op);
+	enum kr_status status = op->scan == KR_NONE ? look_at_key(e, t, op) : see_rows(e, t, op);
 	if (op->scan != KR_NONE && !status)
 		status = see_others(e, t, op);
 	if (attr)
@@ -337,20 +333,16 @@ static enum kr_status see(struct emme *e, kr_txn t, kr_op id)
 
 static enum kr_status see_all(struct emme *e, kr_txn t)
 {
-	enum kr_status status = KR_OK;
-
 	kr_vec_clear(&e->sofar);
 	for (uint32_t v = e->of_txn[t.i]; v < e->of_txn[t.i + 1]; v++)
 		e->mine[e->versions.at[v].key.i] = v;
-	for (uint32_t i = 0; i < e->h->txns.at[t.i].op_count && !status && !e->open; i++) {
+	for (uint32_t i = 0; i < e->h->txns.at[t.i].op_count && !e->open; i++) {
 		kr_op id = kr_history_op(e->h, t, i);
-		status = kr_ctx_tick(e->ctx);
-		if (!status)
-			status = see(e, t, id);
-		if (!status)
-			status = kr_emme_write(e, t, &e->h->ops.at[id.i], &e->sofar, 0);
+		KR_TRY(kr_ctx_tick(e->ctx));
+		KR_TRY(see(e, t, id));
+		KR_TRY(kr_emme_write(e, t, &e->h->ops.at[id.i], &e->sofar, 0));
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_emme_seen(struct emme *e)

@@ -43,11 +43,10 @@ enum kr_status kr_emme_write(struct emme *e, kr_txn t, const struct kr_operation
 	uint32_t first)
 {
 	struct kr_write write;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; !status && !kr_op_is_read(op) && kr_write_at(e->h, op, i, &write); i++)
-		status = write_one(e, t, &write, of, first);
-	return status;
+	for (uint32_t i = 0; !kr_op_is_read(op) && kr_write_at(e->h, op, i, &write); i++)
+		KR_TRY(write_one(e, t, &write, of, first));
+	return KR_OK;
 }
 
 /* Of those whose outcome is not known, the certificate speaks of those that took effect. */
@@ -155,7 +154,6 @@ static enum kr_status chain_up(struct emme *e, kr_key k)
 static enum kr_status order_versions(struct emme *e)
 {
 	const struct kr_history *h = e->h;
-	enum kr_status status = KR_OK;
 
 	for (uint32_t v = 0; v < e->versions.n; v++)
 		e->of_key[e->versions.at[v].key.i + 2]++;
@@ -165,9 +163,9 @@ static enum kr_status order_versions(struct emme *e)
 	memcpy(e->by_writer, e->chain, e->versions.n * sizeof *e->chain);
 	for (uint32_t i = 0; i < h->version_orders.n; i++)
 		link_told(e, &h->version_orders.at[i]);
-	for (kr_key k = {0}; k.i < h->keys.n && !status && !e->open; k.i++)
-		status = chain_up(e, k);
-	return status;
+	for (kr_key k = {0}; k.i < h->keys.n && !e->open; k.i++)
+		KR_TRY(chain_up(e, k));
+	return KR_OK;
 }
 
 const struct kr_state *kr_emme_state(const struct emme *e, kr_key k, uint32_t place)
@@ -178,10 +176,8 @@ const struct kr_state *kr_emme_state(const struct emme *e, kr_key k, uint32_t pl
 
 enum kr_status kr_emme_versions(struct emme *e)
 {
-	enum kr_status status;
-
 	mark_effective(e);
-	status = collect(e);
+	enum kr_status status = collect(e);
 	e->chain = KR_NEW_ARRAY(&e->elements.arena, uint32_t, e->versions.n);
 	e->by_writer = KR_NEW_ARRAY(&e->elements.arena, uint32_t, e->versions.n);
 	if (!status && (!e->chain || !e->by_writer))

@@ -232,16 +232,15 @@ static enum kr_status rerun_key(struct rerun *r, kr_txn t, uint32_t op, const st
 	struct kr_write write = {.how = KR_KEEP};
 	bool writes = kr_write_at(r->h, o, 0, &write);
 	bool rests_on_it = !kr_op_is_read(o) && (view.when != KR_UNSEEN || write.how == KR_ADD);
-	enum kr_status status = KR_OK;
 	if (!r->cells[o->key.i].type && rests_on_it)
 		return untold(r, o->key);
 	if (view.when == KR_SEEN_BEFORE)
-		status = look(r, t, op, o, &view);
-	if (writes && !status && !r->done)
-		status = change(r, &write);
-	if (view.when == KR_SEEN_AFTER && !status && !r->done)
-		status = look(r, t, op, o, &view);
-	return status;
+		KR_TRY(look(r, t, op, o, &view));
+	if (writes && !r->done)
+		KR_TRY(change(r, &write));
+	if (view.when == KR_SEEN_AFTER && !r->done)
+		KR_TRY(look(r, t, op, o, &view));
+	return KR_OK;
 }
 
 static enum kr_status rerun_op(struct rerun *r, kr_txn t, uint32_t op)

@@ -121,8 +121,6 @@ static bool take_output(const struct kr_args *args, struct kr_check_run *run)
 /* The options that are not files. */
 static int take_options(const struct kr_args *args, struct kr_check_run *run)
 {
-	int status;
-
 	run->args = args;
 	run->explain = kr_args_has(args, "explain");
 	run->stats = kr_args_has(args, "stats");
@@ -130,7 +128,7 @@ static int take_options(const struct kr_args *args, struct kr_check_run *run)
 		!kr_trace_options(args, &run->trace_options) || !take_backend(args, run) ||
 		!take_dump(args, run) || !kr_passes_asked(args, &run->passes))
 		return KR_EXIT_USAGE;
-	status = kr_levels_asked(args, &run->asked);
+	int status = kr_levels_asked(args, &run->asked);
 	run->all = kr_levels_all_asked(args);
 	run->colour = kr_terminal(stdout, run->trace_options.quiet);
 	return status;
@@ -183,12 +181,11 @@ static int check_with_files(const struct kr_args *args, struct kr_check_run *run
 		const char *option;
 		struct kr_file *file;
 	} files[] = {{"dot", &run->dot}, {"html", &run->html}, {"witness", &run->witness}};
-	int status;
 
 	for (size_t i = 0; i < KR_COUNT(files); i++)
 		/* closing it tells */
 		(void)kr_file_open(files[i].file, args, kr_args_value(args, files[i].option));
-	status = check_all(args, run);
+	int status = check_all(args, run);
 	for (size_t i = 0; i < KR_COUNT(files); i++) {
 		if (run->stop)
 			kr_file_drop(files[i].file);

@@ -42,11 +42,9 @@ static enum kr_status convert(const struct converting *c, struct kr_trace *t, st
 	struct kr_err *err)
 {
 	uint32_t losses = 0;
-	enum kr_status status;
 
-	if ((status = kr_trace_read(t, t->path, &c->trace_options, err)) ||
-		(status = kr_target_losses(&t->ctx, &t->history, c->target, &losses)))
-		return status;
+	KR_TRY(kr_trace_read(t, t->path, &c->trace_options, err));
+	KR_TRY(kr_target_losses(&t->ctx, &t->history, c->target, &losses));
 	kr_trace_clear(t);
 	if (!tell_losses(c->args, t->path, c->target, losses))
 		return kr_err_set(err, KR_UNSUPPORTED,

@@ -145,14 +145,11 @@ static enum kr_status shrink(struct crossing *x, const struct kr_disagreement *d
 
 	kr_ctx_restart(&t->ctx, x->c->limits.seconds);
 
-	enum kr_status status = kr_shrink_disagreement(&t->ctx, &t->history, &t->analysis, &x->question,
-		x->c->limits, &x->runs[d->wrong], other, &cut, minimal, err);
-
-	if (status)
-		return status;
+	KR_TRY(kr_shrink_disagreement(&t->ctx, &t->history, &t->analysis, &x->question, x->c->limits,
+		&x->runs[d->wrong], other, &cut, minimal, err));
 	kr_ctx_init(&ctx, 0, 0);
 	*txns = cut.history.txns.n;
-	status = kr_native_write_text(&ctx, &cut.history, text, err);
+	enum kr_status status = kr_native_write_text(&ctx, &cut.history, text, err);
 	kr_cut_done(&cut);
 	return status ? status : text->failed ? KR_NOMEM : KR_OK;
 }
@@ -323,14 +320,13 @@ static int conclude(struct crossing *x)
 {
 	struct kr_disagreement d;
 	const struct kr_cross_run *proved = NULL;
-	int exit;
 
 	for (uint32_t i = 0; i < x->ways.n && !proved; i++)
 		if (kr_cross_run_outcome(&x->runs[i]) != KR_UNDECIDED)
 			proved = &x->runs[i];
 	if (kr_runs_disagree(x->runs, x->ways.n, &d))
 		return tell_disagreement(x, &d);
-	exit = tell_agreement(x, proved);
+	int exit = tell_agreement(x, proved);
 	if (exit != KR_EXIT_FAILED)
 		exit = judge_claims(x, proved, exit);
 	return tell_runs(x) ? exit : KR_EXIT_FAILED;

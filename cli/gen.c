@@ -153,8 +153,6 @@ static int take_names(const struct kr_args *args, struct kr_generate_options *o)
 
 static int take_options(const struct kr_args *args, struct kr_generate_options *o)
 {
-	int status;
-
 	kr_generate_defaults(o);
 	if (!take_numbers(args, o))
 		return KR_EXIT_USAGE;
@@ -163,7 +161,7 @@ static int take_options(const struct kr_args *args, struct kr_generate_options *
 	o->serial = kr_args_has(args, "serial");
 	o->keep_lists = kr_args_has(args, "keep-lists");
 	o->anomaly = kr_args_value(args, "anomaly");
-	status = take_dist(args, o);
+	int status = take_dist(args, o);
 	return status == KR_EXIT_SATISFIED ? take_names(args, o) : status;
 }
 
@@ -253,7 +251,6 @@ static int write_trace(const struct kr_args *args, const struct kr_history *h, s
 	const char *path = kr_args_value(args, "output");
 	struct kr_file file;
 	struct kr_err err;
-	bool written;
 
 	if (!kr_file_open(&file, args, path ? path : "-"))
 		return KR_EXIT_FAILED;
@@ -265,7 +262,7 @@ static int write_trace(const struct kr_args *args, const struct kr_history *h, s
 		kr_fail("%s", err.text[0] ? err.text : kr_status_text(status));
 	if (status != KR_OK)
 		kr_file_drop(&file);
-	written = kr_file_close(&file);
+	bool written = kr_file_close(&file);
 	return status == KR_OK && written ? KR_EXIT_SATISFIED : KR_EXIT_FAILED;
 }
 

@@ -99,7 +99,6 @@ static bool write_trace(const struct shrinking *s, struct kr_ctx *ctx, struct kr
 static bool write_json(const struct shrinking *s, const char *verdict, const char *reason)
 {
 	struct kr_str out;
-	bool written;
 
 	kr_str_init(&out, s->args->mem);
 	kr_str_add(&out, "{");
@@ -112,7 +111,7 @@ static bool write_json(const struct shrinking *s, const char *verdict, const cha
 	kr_notes_json(&s->trace.notes, ", ", &out);
 	kr_str_format(&out, ", \"tests\": %u, \"seconds\": %.6f, \"peak_mib\": %llu}\n", s->shrunk.tests,
 		(double)(kr_now_ns() - s->start) * 1e-9, (unsigned long long)kr_peak_mib());
-	written = kr_print(&out);
+	bool written = kr_print(&out);
 	kr_str_done(&out);
 	return written;
 }

@@ -125,12 +125,9 @@ enum kr_status kr_graph_text_read(struct kr_graph_text *g, struct kr_ctx *ctx, c
 
 	*g = (struct kr_graph_text){0};
 
-	enum kr_status status = kr_source_open(ctx, path, &source, err);
-
-	if (status)
-		return status;
+	KR_TRY(kr_source_open(ctx, path, &source, err));
 	kr_str_init(&text, &ctx->mem);
-	status = kr_source_rest(source, &at, &length, err);
+	enum kr_status status = kr_source_rest(source, &at, &length, err);
 	if (!status)
 		kr_str_add_bytes(&text, at, length);
 	kr_source_free(source);

@@ -284,9 +284,9 @@ static enum kr_status start(struct running *r, struct kr_err *err)
 static enum kr_status take(void *data, const struct kr_event *event, struct kr_err *err)
 {
 	struct running *r = data;
-	enum kr_status status = r->engine ? KR_OK : start(r, err);
+	KR_TRY(r->engine ? KR_OK : start(r, err));
 
-	return status ? status : kr_engine_take(r->engine, event, err);
+	return kr_engine_take(r->engine, event, err);
 }
 
 /* Whether nothing has come for a while. What is certain by then is told, once. */

@@ -277,11 +277,10 @@ static int run(const struct kr_args *args)
 	struct verifying v = {.args = args, .witness = args->operands.at[1]};
 	struct kr_trace_options trace_options;
 	struct kr_err err;
-	int exit;
 
 	if (!kr_trace_options(args, &trace_options))
 		return KR_EXIT_USAGE;
-	exit = kr_profile_asked(args, &v.profile);
+	int exit = kr_profile_asked(args, &v.profile);
 	if (exit != KR_EXIT_SATISFIED) {
 		kr_profile_option_done(&v.profile);
 		return exit;

@@ -118,10 +118,7 @@ enum kr_status kr_coo_generate(struct kr_mem *mem, const char *spec, struct kr_c
 	struct kr_coo_schedule s = {.line = 0};
 	struct making m = {.mem = mem, .s = &s};
 	uint32_t n, open = 0;
-	enum kr_status status = take_spec(spec, edges, &n, err);
-
-	if (status)
-		return status;
+	KR_TRY(take_spec(spec, edges, &n, err));
 	while (open < n && has_commit(edges[open].kind))
 		open++;
 	if (open == n)
@@ -130,7 +127,7 @@ enum kr_status kr_coo_generate(struct kr_mem *mem, const char *spec, struct kr_c
 			"one acts");
 	for (uint32_t i = 0; i < n; i++)
 		turned[i] = edges[(open + i) % n];
-	status = make(&m, turned, n);
+	enum kr_status status = make(&m, turned, n);
 	if (status) {
 		kr_coo_schedule_done(mem, &s);
 		return status;

@@ -66,9 +66,7 @@ static enum kr_status push(struct pairing *x, uint8_t from, uint8_t to, enum kr_
 /* Pairs whose second operation q is. */
 static enum kr_status pair_access(struct pairing *x, const struct access *q)
 {
-	enum kr_status status = KR_OK;
-
-	for (uint32_t i = 0; i < x->accesses.n && !x->aborts[q->txn] && !status; i++) {
+	for (uint32_t i = 0; i < x->accesses.n && !x->aborts[q->txn]; i++) {
 		const struct access *p = &x->accesses.at[i];
 		bool ended = x->end[p->txn] != KR_NONE && x->end[p->txn] < q->at;
 
@@ -78,9 +76,9 @@ static enum kr_status pair_access(struct pairing *x, const struct access *q)
 		enum kr_pop_kind kind = !p->writes ? KR_POP_RW : q->writes ? KR_POP_WW : KR_POP_WR;
 		if (ended)
 			kind = kind == KR_POP_RW ? KR_POP_RCW : kind == KR_POP_WW ? KR_POP_WCW : KR_POP_WCR;
-		status = push(x, p->txn, q->txn, kind, p, q, q->at);
+		KR_TRY(push(x, p->txn, q->txn, kind, p, q, q->at));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Pairs that the end of its transaction completes. */
@@ -88,45 +86,42 @@ static enum kr_status pair_end(struct pairing *x, uint32_t at)
 {
 	uint8_t t = x->s->ops.at[at].txn;
 	bool aborts = x->aborts[t];
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < x->accesses.n && !status; i++) {
+	for (uint32_t i = 0; i < x->accesses.n; i++) {
 		const struct access *p = &x->accesses.at[i];
-		for (uint32_t k = i + 1; k < x->accesses.n && p->txn == t && p->writes && !status; k++) {
+		for (uint32_t k = i + 1; k < x->accesses.n && p->txn == t && p->writes; k++) {
 			const struct access *q = &x->accesses.at[k];
 			if (q->at <= p->at || q->at > at || q->txn == t || q->object != p->object ||
 				x->aborts[q->txn] || (!aborts && !q->writes))
 				continue;
-			status = push(x, q->txn, t,
+			KR_TRY(push(x, q->txn, t,
 				!aborts             ? KR_POP_WC
 					: q->writes ? KR_POP_WA
 						    : KR_POP_RA,
-				p, q, at);
+				p, q, at));
 		}
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status pair_all(struct pairing *x)
 {
-	enum kr_status status = KR_OK;
-
 	memset(x->end, 0xff, sizeof x->end);
-	for (uint32_t i = 0; i < x->s->ops.n && !status; i++) {
+	for (uint32_t i = 0; i < x->s->ops.n; i++) {
 		const struct kr_coo_op *op = &x->s->ops.at[i];
 		if (op->kind == KR_COO_COMMIT || op->kind == KR_COO_ABORT) {
 			x->end[op->txn] = i;
 			x->aborts[op->txn] = op->kind == KR_COO_ABORT;
 		}
-		status = take_accesses(x, i);
+		KR_TRY(take_accesses(x, i));
 	}
-	for (uint32_t i = 0, a = 0; i < x->s->ops.n && !status; i++) {
-		for (; a < x->accesses.n && x->accesses.at[a].at == i && !status; a++)
-			status = pair_access(x, &x->accesses.at[a]);
-		if (!status && x->end[x->s->ops.at[i].txn] == i)
-			status = pair_end(x, i);
+	for (uint32_t i = 0, a = 0; i < x->s->ops.n; i++) {
+		for (; a < x->accesses.n && x->accesses.at[a].at == i; a++)
+			KR_TRY(pair_access(x, &x->accesses.at[a]));
+		if (x->end[x->s->ops.at[i].txn] == i)
+			KR_TRY(pair_end(x, i));
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_coo_pops(struct kr_mem *mem, const struct kr_coo_schedule *s, struct kr_pops *out)

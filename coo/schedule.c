@@ -135,7 +135,6 @@ static enum kr_status take_operation(struct parsing *p)
 {
 	const char *token = p->at, *letter = memchr(letters, *token, sizeof letters);
 	struct kr_coo_op op = {.column = (uint32_t)(token - p->text) + 1};
-	enum kr_status status = KR_OK;
 
 	if (is_digit(*token) && token[1] == '=')
 		return take_level(p, token);
@@ -154,9 +153,7 @@ static enum kr_status take_operation(struct parsing *p)
 		op.object = *p->at++;
 	}
 	if (op.kind == KR_COO_WRITE || op.kind == KR_COO_INSERT || op.kind == KR_COO_UPDATE)
-		status = take_value(p, token, &op);
-	if (status)
-		return status;
+		KR_TRY(take_value(p, token, &op));
 	if (!token_ends(p))
 		return bad(p, token, "expected nothing behind the operation");
 	if (p->ended[op.txn])
@@ -185,11 +182,9 @@ static enum kr_status take_initial(struct parsing *p)
 
 static enum kr_status take_all(struct parsing *p, const char *from, enum kr_status (*take)(struct parsing *p))
 {
-	enum kr_status status = KR_OK;
-
-	for (p->at = from; !status && next(p);)
-		status = take(p);
-	return status;
+	for (p->at = from; next(p);)
+		KR_TRY(take(p));
+	return KR_OK;
 }
 
 static void copy(char *out, size_t size, const char *from, size_t length)

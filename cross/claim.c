@@ -119,17 +119,15 @@ static enum kr_status find_ww(struct judging *j, uint32_t i)
 {
 	const struct kr_claimed_edge *e = &j->cycle->at[i];
 	const struct kr_asg *asg = j->asg;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t w = asg->written_first[e->from.i]; w < asg->written_first[e->from.i + 1] && !status;
-		w++) {
+	for (uint32_t w = asg->written_first[e->from.i]; w < asg->written_first[e->from.i + 1]; w++) {
 		kr_key k = asg->versions[asg->written[w].i].key;
 		if (k.i < asg->nkeys - asg->nparts && is_key(j, e, k) &&
 			is_there(kr_asg_version_of(asg, e->to, k)))
-			status = offer(j, i,
-				(struct kr_link){KR_WW, e->from, e->to, {KR_NONE}, {KR_NONE}, k, KR_NONE});
+			KR_TRY(offer(j, i,
+				(struct kr_link){KR_WW, e->from, e->to, {KR_NONE}, {KR_NONE}, k, KR_NONE}));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* rw by observation o, whatever it can have seen. */
@@ -137,15 +135,13 @@ static enum kr_status find_rw_of(struct judging *j, uint32_t i, kr_obs o, kr_ver
 {
 	const struct kr_claimed_edge *e = &j->cycle->at[i];
 	struct kr_link link = {KR_RW, e->from, e->to, o, j->ir.source[o.i], j->asg->obs[o.i].key, KR_NONE};
-	enum kr_status status = KR_OK;
 
 	if (is_there(link.seen))
 		return link.seen.i == target.i ? KR_OK : offer(j, i, link);
-	for (kr_candidates it = kr_asg_candidates(j->asg, o);
-		!status && kr_asg_next(j->asg, &it, &link.seen);)
+	for (kr_candidates it = kr_asg_candidates(j->asg, o); kr_asg_next(j->asg, &it, &link.seen);)
 		if (link.seen.i != target.i)
-			status = offer(j, i, link);
-	return status;
+			KR_TRY(offer(j, i, link));
+	return KR_OK;
 }
 
 static enum kr_status find_sights(struct judging *j, uint32_t i)
@@ -239,15 +235,12 @@ static enum kr_status find_link(struct judging *j, uint32_t i)
 /* The claimed edges that were found, as the last cycle of a certificate. */
 static enum kr_status restate(struct judging *j, struct kr_certificate *cert)
 {
-	enum kr_status status = KR_OK;
-
 	kr_proof_begin(&j->proof);
-	for (uint32_t i = 0; i < j->cycle->n && !status; i++)
+	for (uint32_t i = 0; i < j->cycle->n; i++)
 		if (j->cycle->at[i].found)
-			status = kr_proof_add_link(&j->proof, j->links[i]);
-	if (!status)
-		status = kr_proof_end(&j->proof);
-	return status ? status : kr_certify_proof(&j->ir, &j->proof, cert);
+			KR_TRY(kr_proof_add_link(&j->proof, j->links[i]));
+	KR_TRY(kr_proof_end(&j->proof));
+	return kr_certify_proof(&j->ir, &j->proof, cert);
 }
 
 static enum kr_status find_state(struct judging *j, uint32_t i, const struct kr_certificate *cert,
@@ -276,13 +269,10 @@ static enum kr_status find_state(struct judging *j, uint32_t i, const struct kr_
 
 static enum kr_status find_states(struct judging *j, const struct kr_certificate *cert)
 {
-	enum kr_status status = KR_OK;
-
-	for (uint32_t i = 0, edge = cert->cycles.at[cert->cycles.n - 1].first; i < j->cycle->n && !status;
-		i++)
+	for (uint32_t i = 0, edge = cert->cycles.at[cert->cycles.n - 1].first; i < j->cycle->n; i++)
 		if (j->cycle->at[i].found)
-			status = find_state(j, i, cert, edge++);
-	return status;
+			KR_TRY(find_state(j, i, cert, edge++));
+	return KR_OK;
 }
 
 /* ---- the proof ---- */
@@ -304,13 +294,12 @@ static enum kr_status force_order(struct judging *j, kr_txn a, kr_txn b, kr_key 
 
 static enum kr_status force_source(struct judging *j, kr_obs o, kr_version seen)
 {
-	enum kr_status status = KR_OK;
 	kr_version v;
 
-	for (kr_candidates it = kr_asg_candidates(j->asg, o); !status && kr_asg_next(j->asg, &it, &v);)
+	for (kr_candidates it = kr_asg_candidates(j->asg, o); kr_asg_next(j->asg, &it, &v);)
 		if (v.i != seen.i)
-			status = kr_proof_rule_out(&j->proof, &j->ir, o, v);
-	return status;
+			KR_TRY(kr_proof_rule_out(&j->proof, &j->ir, o, v));
+	return KR_OK;
 }
 
 /* The cycles that force what is forced. */
@@ -376,15 +365,11 @@ static enum kr_status conclude(struct judging *j, const struct kr_certificate *c
 static enum kr_status judge(struct judging *j, struct kr_certificate *cert, struct kr_certificate *proof,
 	struct kr_err *why)
 {
-	enum kr_status status = KR_OK;
-
-	for (uint32_t i = 0; i < j->cycle->n && !status; i++)
-		status = find_link(j, i);
-	if (!status)
-		status = restate(j, cert);
-	if (!status)
-		status = find_states(j, cert);
-	return status ? status : conclude(j, cert, proof, why);
+	for (uint32_t i = 0; i < j->cycle->n; i++)
+		KR_TRY(find_link(j, i));
+	KR_TRY(restate(j, cert));
+	KR_TRY(find_states(j, cert));
+	return conclude(j, cert, proof, why);
 }
 
 static enum kr_status make_graph(struct judging *j, const struct kr_check_options *options,
@@ -394,12 +379,9 @@ static enum kr_status make_graph(struct judging *j, const struct kr_check_option
 		options->checker ? options->checker : kr_checker_for(j->ctx->modules, options->level);
 	struct kr_pass_stats stats = {0};
 	enum kr_change change;
-	enum kr_status status = kr_ir_init(&j->ir, j->ctx, j->asg, options->level, options->order);
-
-	if (status)
-		return status;
-	status = kr_passes_run(&j->ir, checker->passes, &(struct kr_pass_options){.dump_after = NULL}, &stats,
-		&change, err);
+	KR_TRY(kr_ir_init(&j->ir, j->ctx, j->asg, options->level, options->order));
+	enum kr_status status = kr_passes_run(&j->ir, checker->passes,
+		&(struct kr_pass_options){.dump_after = NULL}, &stats, &change, err);
 	kr_vec_done(&j->ctx->mem, &stats);
 	if (status)
 		kr_ir_done(&j->ir);
@@ -435,11 +417,8 @@ enum kr_status kr_claim_judge(struct kr_ctx *ctx, const struct kr_history *h,
 	struct kr_err *why)
 {
 	struct judging j = {.ctx = ctx, .h = h, .asg = &analysis->asg, .cycle = cycle};
-	enum kr_status status = make_graph(&j, options, why);
-
-	if (status)
-		return status;
-	status = judge_with_graph(&j, options, proof, why);
+	KR_TRY(make_graph(&j, options, why));
+	enum kr_status status = judge_with_graph(&j, options, proof, why);
 	kr_ir_done(&j.ir);
 	*result = status == KR_OK  ? KR_CLAIM_CONFIRMED
 		: j.allowed        ? KR_CLAIM_ALLOWED

@@ -143,7 +143,6 @@ static enum kr_status add_edge(struct reading *r, uint32_t form, struct kr_str *
 	static const char *const names[] = {"from", "to", "kind", "key"};
 	struct kr_forms *f = &r->forms;
 	uint32_t fields[4];
-	enum kr_status status;
 
 	if (f->nodes.at[form].type == KR_FORM_STRING) {
 		kr_str_add_bytes(out, f->nodes.at[form].text, f->nodes.at[form].length);
@@ -152,18 +151,15 @@ static enum kr_status add_edge(struct reading *r, uint32_t form, struct kr_str *
 	if (f->nodes.at[form].type != KR_FORM_MAP)
 		return kr_forms_bad(f, f->nodes.at[form].line,
 			"an edge is neither an object nor a text such as \"t1 wr t2\"");
-	if ((status = kr_forms_fields(f, form, names, fields, 4)))
-		return status;
+	KR_TRY(kr_forms_fields(f, form, names, fields, 4));
 	if (fields[0] == KR_NONE || fields[1] == KR_NONE || !is_text(f, fields[2]))
 		return kr_forms_bad(f, f->nodes.at[form].line, "an edge without from, to and kind");
-	if ((status = add_name(r, fields[0], out)))
-		return status;
+	KR_TRY(add_name(r, fields[0], out));
 	kr_str_add(out, " ");
 	kr_str_add_bytes(out, f->nodes.at[fields[2]].text, f->nodes.at[fields[2]].length);
 	if (fields[3] != KR_NONE) {
 		kr_str_add(out, "(");
-		if ((status = add_name(r, fields[3], out)))
-			return status;
+		KR_TRY(add_name(r, fields[3], out));
 		kr_str_add(out, ")");
 	}
 	kr_str_add(out, " ");
@@ -199,16 +195,16 @@ static enum kr_status take_fields(struct reading *r, uint32_t *fields, bool log,
 {
 	static const char *const cycle[] = {"cycle"};
 	struct kr_forms *f = &r->forms;
-	enum kr_status status = take_question(r, fields, log, &stated->question);
+	KR_TRY(take_question(r, fields, log, &stated->question));
 
-	if (!status && is_text(f, fields[TRACE]) && !(stated->trace = text_of(r, fields[TRACE])))
-		status = KR_NOMEM;
-	if (!status && fields[CYCLE] == KR_NONE && fields[ANOMALY] != KR_NONE &&
+	if (is_text(f, fields[TRACE]) && !(stated->trace = text_of(r, fields[TRACE])))
+		KR_TRY(KR_NOMEM);
+	if (fields[CYCLE] == KR_NONE && fields[ANOMALY] != KR_NONE &&
 		f->nodes.at[fields[ANOMALY]].type == KR_FORM_MAP)
-		status = kr_forms_fields(f, fields[ANOMALY], cycle, &fields[CYCLE], 1);
-	if (!status && fields[CYCLE] != KR_NONE)
-		status = take_cycle(r, fields[CYCLE], &stated->cycle);
-	return status;
+		KR_TRY(kr_forms_fields(f, fields[ANOMALY], cycle, &fields[CYCLE], 1));
+	if (fields[CYCLE] != KR_NONE)
+		KR_TRY(take_cycle(r, fields[CYCLE], &stated->cycle));
+	return KR_OK;
 }
 
 static enum kr_status take_object(struct reading *r)
@@ -221,16 +217,14 @@ static enum kr_status take_object(struct reading *r)
 
 	if (f->nodes.at[0].type != KR_FORM_MAP)
 		return KR_OK;
-	enum kr_status status = kr_forms_fields(f, 0, names, fields, FIELDS);
-	if (status)
-		return status;
+	KR_TRY(kr_forms_fields(f, 0, names, fields, FIELDS));
 	r->out->is_elle |= r->out->stated.n == 0 && fields[VALID] != KR_NONE;
 	bool log = !take_verdict(f, fields[VERDICT], &stated.verdict);
 	if (log && !take_verdict(f, fields[RESULT], &stated.verdict) &&
 		!take_verdict(f, fields[ACCEPT], &stated.verdict))
 		return KR_OK;
-	status = take_fields(r, fields, log, &stated);
-	return status ? status : add(r, stated);
+	KR_TRY(take_fields(r, fields, log, &stated));
+	return add(r, stated);
 }
 
 static enum kr_status read_objects(struct reading *r, struct kr_source *source)
@@ -254,15 +248,12 @@ static enum kr_status read_source(struct reading *r, struct kr_source *source)
 {
 	const char *head;
 	size_t length, at = 0;
-	enum kr_status status = kr_source_head(source, &head, &length, r->err);
-
-	if (status)
-		return status;
+	KR_TRY(kr_source_head(source, &head, &length, r->err));
 	while (at < length && strchr(" \t\r\n,", head[at]))
 		at++;
 	if (at < length && head[at] == '{')
 		return read_objects(r, source);
-	status = read_lines(r, source);
+	enum kr_status status = read_lines(r, source);
 	return status || r->out->stated.n > 0 ? status : bad(r, 0, "no verdict in it, " EXPECTED);
 }
 
@@ -274,10 +265,8 @@ enum kr_status kr_claim_file_read(struct kr_ctx *ctx, const char *path, struct k
 
 	*out = (struct kr_claim_file){0};
 	kr_arena_init(&out->arena, &ctx->mem);
-	enum kr_status status = kr_history_init(&r.own, &ctx->mem);
-	if (status)
-		return status;
-	status = kr_source_open(ctx, path, &source, err);
+	KR_TRY(kr_history_init(&r.own, &ctx->mem));
+	enum kr_status status = kr_source_open(ctx, path, &source, err);
 	if (!status)
 		status = read_source(&r, source);
 	kr_source_free(source);

@@ -47,12 +47,11 @@ static size_t name_length(const char *at, const char *ends)
 static enum kr_status is_name(struct reading *r, kr_value name, const char *text, size_t length, bool *same)
 {
 	struct kr_str printed;
-	bool failed;
 
 	kr_str_init(&printed, r->mem);
 	kr_history_print_name(r->h, name, &printed);
 	*same = printed.n == length && memcmp(kr_str_text(&printed), text, length) == 0;
-	failed = printed.failed;
+	bool failed = printed.failed;
 	if (!*same && *text == '"') { /* also when quotes were not needed */
 		kr_str_done(&printed);
 		kr_str_init(&printed, r->mem);
@@ -97,9 +96,7 @@ static enum kr_status read_key(struct reading *r, kr_key *out)
 
 	for (uint32_t k = 0; r->h && k < r->h->keys.n && out->i == KR_NONE; k++) {
 		bool same;
-		enum kr_status status = is_name(r, r->h->keys.at[k].name, r->at, n, &same);
-		if (status)
-			return status;
+		KR_TRY(is_name(r, r->h->keys.at[k].name, r->at, n, &same));
 		if (same)
 			out->i = k;
 	}
@@ -114,10 +111,9 @@ static enum kr_status read_kind(struct reading *r, struct kr_claimed_edge *edge)
 {
 	char name[4] = "";
 	enum kr_edge_kind kind;
-	bool arrow;
 
 	skip_blanks(r);
-	arrow = *r->at == '-';
+	bool arrow = *r->at == '-';
 	r->at += arrow;
 	edge->predicate = *r->at == 'p' && (r->at[1] == 'w' || r->at[1] == 'r');
 	memcpy(name, r->at, strnlen(r->at, 3));

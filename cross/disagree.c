@@ -16,10 +16,9 @@ static bool repeats(const struct disagreeing *d, const struct kr_cut *cut, const
 	const struct kr_cross_run *run)
 {
 	struct kr_cross_run again;
-	bool same;
 
 	kr_cross_run_way(d->ctx, &cut->history, analysis, d->options, run->way, d->limits, &again);
-	same = again.status == run->status && again.verdict.outcome == run->verdict.outcome;
+	bool same = again.status == run->status && again.verdict.outcome == run->verdict.outcome;
 	kr_cross_run_done(&again);
 	return same;
 }
@@ -83,11 +82,8 @@ enum kr_status kr_shrink_disagreement(struct kr_ctx *ctx, const struct kr_histor
 	struct disagreeing d = {ctx, options, limits, wrong, other};
 	struct kr_reduction r = {.ctx = ctx, .test = test, .data = &d};
 	struct kr_part part;
-	enum kr_status status = kr_part_init(&part, &ctx->mem, h, true);
-
-	if (status)
-		return status;
-	status = start(&d, &part, &analysis->asg, err);
+	KR_TRY(kr_part_init(&part, &ctx->mem, h, true));
+	enum kr_status status = start(&d, &part, &analysis->asg, err);
 	if (!status)
 		status = kr_reduce(&r, &part, err);
 	*minimal = !status;

@@ -216,9 +216,7 @@ static enum kr_status take_key(struct reading *r, uint32_t form, struct kr_claim
 {
 	struct kr_forms *f = &r->elle.forms;
 	kr_key own;
-	enum kr_status status = kr_forms_key(f, form, &own);
-	if (status)
-		return status;
+	KR_TRY(kr_forms_key(f, form, &own));
 	clear(&r->text);
 	kr_history_json_value(&r->own, r->own.keys.at[own.i].name, &r->text);
 	if (is_key_of(r, edge->from, kr_str_text(&r->text), &edge->key) &&
@@ -248,9 +246,7 @@ static enum kr_status take_step(struct reading *r, uint32_t form, struct kr_elle
 	char found[80];
 	if (f->nodes.at[form].type != KR_FORM_MAP)
 		return kr_forms_bad(f, line, "a step is %s, expected a map", kr_form_found(f, form, found));
-	enum kr_status status = kr_forms_fields(f, form, names, fields, STEP_FIELDS);
-	if (status)
-		return status;
+	KR_TRY(kr_forms_fields(f, form, names, fields, STEP_FIELDS));
 	while (kind < KR_COUNT(kinds) && !kr_form_is(f, fields[STEP_TYPE], kinds[kind].name))
 		kind++;
 	if (kind == KR_COUNT(kinds) && !cycle->why[0])
@@ -263,8 +259,8 @@ static enum kr_status take_step(struct reading *r, uint32_t form, struct kr_elle
 	edge.predicate = kinds[kind].predicate;
 	edge.key = (kr_key){KR_NONE};
 	if (fields[STEP_KEY] != KR_NONE)
-		status = take_key(r, fields[STEP_KEY], &edge);
-	return status ? status : kr_vec_push(&r->ctx->mem, &cycle->edges, edge) ? KR_OK : KR_NOMEM;
+		KR_TRY(take_key(r, fields[STEP_KEY], &edge));
+	return kr_vec_push(&r->ctx->mem, &cycle->edges, edge) ? KR_OK : KR_NOMEM;
 }
 
 static uint32_t count_children(const struct kr_forms *f, uint32_t list)
@@ -327,27 +323,24 @@ static enum kr_status take_anomaly(struct reading *r, uint32_t name, uint32_t li
 	const char *anomaly = kr_arena_format(&r->out->arena, "%.*s", (int)f->nodes.at[name].length,
 		f->nodes.at[name].text);
 	bool cycles = false;
-	enum kr_status status = anomaly ? KR_OK : KR_NOMEM;
-	for (uint32_t at = list + 1;
-		at < f->nodes.at[list].end && f->nodes.at[list].type == KR_FORM_LIST && !status;
+	KR_TRY(anomaly ? KR_OK : KR_NOMEM);
+	for (uint32_t at = list + 1; at < f->nodes.at[list].end && f->nodes.at[list].type == KR_FORM_LIST;
 		at = f->nodes.at[at].end)
-		status = take_cycle(r, anomaly, at, &cycles);
-	if (!status && !cycles && !kr_vec_push(&r->ctx->mem, &r->out->others, anomaly))
-		status = KR_NOMEM;
-	return status;
+		KR_TRY(take_cycle(r, anomaly, at, &cycles));
+	if (!cycles && !kr_vec_push(&r->ctx->mem, &r->out->others, anomaly))
+		KR_TRY(KR_NOMEM);
+	return KR_OK;
 }
 
 static enum kr_status take_anomalies(struct reading *r, uint32_t map)
 {
 	struct kr_forms *f = &r->elle.forms;
-	enum kr_status status = KR_OK;
 	if (map == KR_NONE || f->nodes.at[map].type != KR_FORM_MAP)
 		return KR_OK;
-	for (uint32_t at = map + 1; at < f->nodes.at[map].end && !status;
-		at = f->nodes.at[f->nodes.at[at].end].end)
+	for (uint32_t at = map + 1; at < f->nodes.at[map].end; at = f->nodes.at[f->nodes.at[at].end].end)
 		if (f->nodes.at[at].type == KR_FORM_NAME || f->nodes.at[at].type == KR_FORM_STRING)
-			status = take_anomaly(r, at, f->nodes.at[at].end);
-	return status;
+			KR_TRY(take_anomaly(r, at, f->nodes.at[at].end));
+	return KR_OK;
 }
 
 static enum kr_status take_levels(struct reading *r, uint32_t list)
@@ -399,14 +392,11 @@ static enum kr_status take_result(struct reading *r)
 	uint32_t fields[RESULT_FIELDS];
 	bool found;
 	char text[80];
-	enum kr_status status = kr_forms_next(f, &found);
-	if (!status && !found)
-		status = kr_forms_bad(f, 1,
-			"the file is empty, expected a result of Elle: a map with :valid?");
-	if (!status)
-		status = find_result(r, fields);
-	if (status)
-		return status;
+	KR_TRY(kr_forms_next(f, &found));
+	if (!found)
+		KR_TRY(kr_forms_bad(f, 1,
+			"the file is empty, expected a result of Elle: a map with :valid?"));
+	KR_TRY(find_result(r, fields));
 	uint32_t valid = fields[VALID];
 	r->out->valid = f->nodes.at[valid].type == KR_FORM_TRUE ? KR_SATISFIED
 		: f->nodes.at[valid].type == KR_FORM_FALSE      ? KR_VIOLATED
@@ -414,10 +404,9 @@ static enum kr_status take_result(struct reading *r)
 	if (r->out->valid == KR_UNDECIDED && !kr_form_is(f, valid, "unknown"))
 		return kr_forms_bad(f, f->nodes.at[valid].line,
 			":valid? is %s, expected true, false or :unknown", kr_form_found(f, valid, text));
-	status = take_levels(r, fields[NOT]);
-	if (!status)
-		status = take_levels(r, fields[ALSO_NOT]);
-	return status ? status : take_anomalies(r, fields[ANOMALIES]);
+	KR_TRY(take_levels(r, fields[NOT]));
+	KR_TRY(take_levels(r, fields[ALSO_NOT]));
+	return take_anomalies(r, fields[ANOMALIES]);
 }
 
 static enum kr_status read_source(struct reading *r, const char *path, struct kr_source *source,
@@ -439,12 +428,10 @@ enum kr_status kr_elle_result_read(struct kr_ctx *ctx, const char *path, const s
 	struct kr_source *source = NULL;
 	*out = (struct kr_elle_result){.valid = KR_UNDECIDED};
 	kr_arena_init(&out->arena, &ctx->mem);
-	enum kr_status status = kr_history_init(&r.own, &ctx->mem);
-	if (status)
-		return status;
+	KR_TRY(kr_history_init(&r.own, &ctx->mem));
 	kr_str_init(&r.text, &ctx->mem);
 	kr_str_init(&r.other, &ctx->mem);
-	status = kr_source_open(ctx, path, &source, err);
+	enum kr_status status = kr_source_open(ctx, path, &source, err);
 	if (!status)
 		status = read_source(&r, path, source, err);
 	kr_source_free(source);

@@ -113,7 +113,6 @@ static enum kr_status imply_read(const struct implying *m, uint32_t i)
 	const struct kr_finding *f = &m->findings->list.at[i];
 	bool vain = f->what == KR_FOUND_OWN_WRITE || f->what == KR_FOUND_NEVER_WRITTEN ||
 		f->what == KR_FOUND_ABORTED || f->what == KR_FOUND_INTERMEDIATE;
-	enum kr_status status;
 
 	if (!is_committed(m, f->txns[0]) || f->seen.i == KR_NONE || f->seen.i == KR_ABSENT.i ||
 		!is_seen_by_levels(m, f) || m->options->profile->clock == KR_CLOCK_STAMPS)
@@ -126,8 +125,8 @@ static enum kr_status imply_read(const struct implying *m, uint32_t i)
 			(is_committed(m, f->writer) && kr_history_precedes(m->h, f->writer, f->over)));
 	if (!in_turn)
 		return KR_OK;
-	status = claim(m, "pl-fcv", NULL, false, i);
-	return status ? status : claim(m, "pl-ss", NULL, false, i);
+	KR_TRY(claim(m, "pl-fcv", NULL, false, i));
+	return claim(m, "pl-ss", NULL, false, i);
 }
 
 static bool writes(const struct kr_history *h, const struct kr_operation *op, kr_key key)
@@ -185,11 +184,10 @@ static kr_value shown(const struct kr_history *h, const struct kr_operation *op,
 static bool has_one_source(const struct implying *m, const struct kr_certain_edge *e)
 {
 	kr_txn reader = e->kind == KR_RW ? e->from : e->to;
-	kr_value value;
 
 	if (e->kind != KR_RW && e->kind != KR_WR)
 		return true;
-	value = shown(m->h, &m->h->ops.at[kr_history_op(m->h, reader, e->op).i], e->key);
+	kr_value value = shown(m->h, &m->h->ops.at[kr_history_op(m->h, reader, e->op).i], e->key);
 	if (value.i != KR_ABSENT.i)
 		return value.i != KR_NONE;
 	return !kr_bits_get(m->deleted, e->key.i);
@@ -298,11 +296,8 @@ enum kr_status kr_history_told(struct kr_ctx *ctx, const struct kr_history *h,
 {
 	struct kr_told_orders orders = {0};
 	struct kr_part whole;
-	enum kr_status status = kr_part_init(&whole, &ctx->mem, h, true);
-
-	if (status)
-		return status;
-	status = kr_cut_make(ctx, &whole, out, err);
+	KR_TRY(kr_part_init(&whole, &ctx->mem, h, true));
+	enum kr_status status = kr_cut_make(ctx, &whole, out, err);
 	kr_part_done(&whole);
 	if (status)
 		return status;

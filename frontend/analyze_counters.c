@@ -426,7 +426,6 @@ static enum kr_status make_sums(struct kr_grow *g, struct terms *terms)
 enum kr_status kr_counters_sums(struct kr_grow *g)
 {
 	struct terms terms = {0};
-	enum kr_status status;
 
 	if (g->totals.n == 0)
 		return KR_OK;
@@ -434,7 +433,7 @@ enum kr_status kr_counters_sums(struct kr_grow *g)
 	KR_TRY(make_hints(g));
 	if (g->w->out->coarse)
 		return KR_OK;
-	status = make_sums(g, &terms);
+	enum kr_status status = make_sums(g, &terms);
 	kr_vec_done(g->w->asg->mem, &terms);
 	return status;
 }

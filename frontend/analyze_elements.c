@@ -144,11 +144,10 @@ static enum kr_status add_written(struct kr_grow *g, kr_key k)
 {
 	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1]; i++) {
 		const struct kr_grow_write *x = &g->writes[i];
-		struct kr_grow_element *e;
 
 		if (x->element == KR_NONE)
 			continue;
-		e = get_element(g, k, x->element);
+		struct kr_grow_element *e = get_element(g, k, x->element);
 		if (!e)
 			return KR_NOMEM;
 		if (kr_grow_aborted(g, x->txn)) {

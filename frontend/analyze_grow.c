@@ -228,9 +228,8 @@ static enum kr_status compose(struct kr_replay *r, kr_key k, struct kr_grow_own 
 {
 	struct kr_grow *g = r->w->grow;
 	const struct kr_datatype *type = type_of(g, k);
-	enum kr_status status = KR_OK;
 
-	for (; own->composed < own->count && !status; own->composed++) {
+	for (; own->composed < own->count; own->composed++) {
 		struct kr_write did = kr_grow_did(g, &g->writes[own->writes + own->composed]);
 		struct kr_effect effect = {KR_SET, {.present = did.told.i != KR_ABSENT.i, .value = did.told}};
 
@@ -239,9 +238,9 @@ static enum kr_status compose(struct kr_replay *r, kr_key k, struct kr_grow_own 
 			effect = kr_told_addition(r->w->h, type, &did);
 		else
 			(void)kr_analyze_integer(r->w, did.told, &effect.state.number);
-		status = kr_compose(type, &g->numbered.arena, &own->effect, &effect);
+		KR_TRY(kr_compose(type, &g->numbered.arena, &own->effect, &effect));
 	}
-	return status;
+	return KR_OK;
 }
 
 struct kr_grow_own *kr_grow_own(struct kr_replay *r, kr_key k)

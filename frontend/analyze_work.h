@@ -267,11 +267,4 @@ enum kr_status kr_analyze_refuse(const struct kr_work *w, kr_txn t, uint32_t op,
 /* notes that the ASG does not say all that the operation does (kr_analysis.left_out) */
 void kr_analyze_leave_out(struct kr_work *w, kr_txn t, uint32_t op, const char *what);
 
-#define KR_TRY(expression) \
-	do { \
-		enum kr_status try_status = (expression); \
-		if (try_status) \
-			return try_status; \
-	} while (0)
-
 #endif

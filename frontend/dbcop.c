@@ -92,7 +92,6 @@ static bool walk_txn(struct dbcop *d)
 static enum kr_status walk(struct dbcop *d, size_t event)
 {
 	uint64_t sessions = 0, txns = 0;
-	enum kr_status status;
 
 	d->event = event;
 	d->problem = NULL;
@@ -104,8 +103,7 @@ static enum kr_status walk(struct dbcop *d, size_t event)
 		for (uint64_t t = 0; t < txns; t++) {
 			if (!walk_txn(d))
 				return KR_OK;
-			if ((status = kr_ctx_tick(d->ctx)))
-				return status;
+			KR_TRY(kr_ctx_tick(d->ctx));
 		}
 	}
 	if (d->at != d->length)
@@ -200,7 +198,6 @@ static enum kr_status read_txn(struct dbcop *d, kr_session session)
 static enum kr_status read_sessions(struct dbcop *d)
 {
 	uint64_t sessions, txns;
-	enum kr_status status;
 
 	(void)walk_header(d);
 	sessions = word_at(d->data + d->at);
@@ -211,9 +208,10 @@ static enum kr_status read_sessions(struct dbcop *d)
 			return KR_NOMEM;
 		txns = word_at(d->data + d->at);
 		d->at += 8;
-		for (uint64_t t = 0; t < txns; t++)
-			if ((status = read_txn(d, session)) || (status = kr_ctx_tick(d->ctx)))
-				return status;
+		for (uint64_t t = 0; t < txns; t++) {
+			KR_TRY(read_txn(d, session));
+			KR_TRY(kr_ctx_tick(d->ctx));
+		}
 	}
 	return KR_OK;
 }

@@ -23,7 +23,6 @@ static enum kr_status event_parts(struct kr_forms *f, uint32_t event, bool *writ
 	static const char *const names[] = {"variable", "version"};
 	uint32_t name = event + 1, fields[2];
 	const struct kr_form *nodes = f->nodes.at;
-	enum kr_status status;
 
 	if (nodes[event].type == KR_FORM_LIST) {
 		if (nodes[event].end != event + 4 || !(kr_form_is(f, name, "r") || kr_form_is(f, name, "w")))
@@ -38,8 +37,7 @@ static enum kr_status event_parts(struct kr_forms *f, uint32_t event, bool *writ
 		!(kr_form_is(f, name, "Read") || kr_form_is(f, name, "Write")))
 		return bad_event(f, event, "an object with \"Read\" or \"Write\"");
 	*write = kr_form_is(f, name, "Write");
-	if ((status = kr_forms_fields(f, event + 2, names, fields, 2)))
-		return status;
+	KR_TRY(kr_forms_fields(f, event + 2, names, fields, 2));
 	if (fields[0] == KR_NONE || (fields[1] == KR_NONE && *write))
 		return bad_event(f, event, "one with \"variable\" and \"version\"");
 	*key = fields[0];
@@ -104,10 +102,7 @@ static enum kr_status read_txn(struct kr_forms *f, kr_session session)
 static enum kr_status enter_array(struct kr_forms *f, const char *what)
 {
 	char bracket;
-	enum kr_status status = kr_forms_enter(f, &bracket);
-
-	if (status)
-		return status;
+	KR_TRY(kr_forms_enter(f, &bracket));
 	return bracket == '[' ? KR_OK : kr_forms_bad(f, f->line, "expected an array of %s", what);
 }
 
@@ -178,15 +173,11 @@ static enum kr_status read_all(struct kr_forms *f)
 {
 	char bracket;
 	bool found;
-	enum kr_status status = kr_forms_enter(f, &bracket);
-
-	if (status)
-		return status;
+	KR_TRY(kr_forms_enter(f, &bracket));
 	if (bracket != '[' && bracket != '{')
 		return kr_forms_bad(f, f->line, "expected an array of sessions, or an object with \"data\"");
-	if ((status = bracket == '[' ? read_sessions(f) : read_wrapped(f)) ||
-		(status = kr_forms_next(f, &found)))
-		return status;
+	KR_TRY(bracket == '[' ? read_sessions(f) : read_wrapped(f));
+	KR_TRY(kr_forms_next(f, &found));
 	return found ? kr_forms_bad(f, f->nodes.at[0].line,
 			       "more text after the history, expected the end of the file")
 		     : KR_OK;

@@ -61,10 +61,7 @@ static enum kr_status add_txn(struct elle *e, struct elle_process *p, enum kr_tx
 	struct kr_transaction txn = {.id = {KR_NONE},
 		.status = (uint8_t)outcome,
 		.line = p->open ? p->line : line};
-	enum kr_status status = take_session(e, p);
-
-	if (status)
-		return status;
+	KR_TRY(take_session(e, p));
 	txn.session = p->session;
 	if (e->timed_out)
 		txn.flags |= KR_TXN_TIMED_OUT;
@@ -95,14 +92,12 @@ static enum kr_status read_invocation(struct elle *e, struct elle_process *p, ui
 {
 	struct kr_history *h = e->forms.h;
 	uint32_t first = h->ops.n;
-	enum kr_status status;
 
 	if (p->open)
 		return kr_forms_bad(&e->forms, line,
 			"the process invokes an operation, but that of line %u has not completed",
 			(unsigned)p->line);
-	if ((status = kr_elle_ops(e, function, value, false)))
-		return status;
+	KR_TRY(kr_elle_ops(e, function, value, false));
 	p->ops.n = 0;
 	for (uint32_t i = first; i < h->ops.n; i++)
 		if (!kr_vec_push(h->mem, &p->ops, h->ops.at[i]))
@@ -202,15 +197,13 @@ static enum kr_status read_map(struct elle *e)
 	kr_value name;
 	bool client;
 	char found[80];
-	enum kr_status status;
 
 	e->moment++;
 	if (f->nodes.at[0].type != KR_FORM_MAP)
 		return kr_forms_bad(f, line, "found %s, expected an operation: a map",
 			kr_form_found(f, 0, found));
-	if ((status = kr_forms_fields(f, 0, names, fields, FIELDS)) ||
-		(status = take_process(e, fields[PROCESS], &name, &client)))
-		return status;
+	KR_TRY(kr_forms_fields(f, 0, names, fields, FIELDS));
+	KR_TRY(take_process(e, fields[PROCESS], &name, &client));
 	if (!client)
 		return KR_OK;
 	if (fields[TYPE] == KR_NONE && fields[VALID] != KR_NONE)
@@ -296,10 +289,9 @@ static enum kr_status read_log(struct kr_ctx *ctx, const char *path, struct kr_s
 {
 	struct kr_source *maps;
 	struct kr_str text;
-	enum kr_status status;
 
 	kr_str_init(&text, &ctx->mem);
-	status = kr_elle_log(source, &text, err);
+	enum kr_status status = kr_elle_log(source, &text, err);
 	if (!status)
 		status = kr_source_memory(ctx, path, kr_str_text(&text), text.n, &maps, err);
 	if (!status) {
@@ -315,10 +307,7 @@ static enum kr_status read_elle(struct kr_ctx *ctx, const char *path, struct kr_
 {
 	const char *head;
 	size_t length;
-	enum kr_status status = kr_source_head(source, &head, &length, err);
-
-	if (status)
-		return status;
+	KR_TRY(kr_source_head(source, &head, &length, err));
 	return (kr_elle_is_log(head, length) ? read_log : read_text)(ctx, path, source, h, err);
 }
 

@@ -50,7 +50,6 @@ static enum kr_status read_op(struct elle *e, uint32_t group, uint32_t form, boo
 	char found[80];
 	kr_value value;
 	kr_key key;
-	enum kr_status status;
 
 	if (nodes[form].type != KR_FORM_LIST || nodes[form].end == name)
 		return kr_forms_bad(f, line, "the operation is %s, expected [:r, :w or :append, key, value]",
@@ -67,16 +66,14 @@ static enum kr_status read_op(struct elle *e, uint32_t group, uint32_t form, boo
 		return kr_forms_bad(f, line, "the operation has more than a key and a value");
 	if (kind == KR_OP_SCAN)
 		return kr_elle_predicate_read(e, form, key_form, argument, known);
-	if ((status = read_key(f, group, key_form, &key)))
-		return status;
+	KR_TRY(read_key(f, group, key_form, &key));
 	if (kind == KR_OP_READ)
 		return read_read(e, form, key, argument, known);
 	if (kind == KR_OP_DELETE)
 		return kr_foreign_op(f->h, KR_OP_DELETE, key, KR_ABSENT, false);
 	if (argument == KR_NONE || nodes[argument].type == KR_FORM_NIL)
 		return kr_forms_bad(f, line, "the operation has no value, expected one that is written");
-	if ((status = kr_forms_value(f, argument, &value)))
-		return status;
+	KR_TRY(kr_forms_value(f, argument, &value));
 	return kr_foreign_op(f->h, (enum kr_op_kind)kind, key, value, false);
 }
 
@@ -172,21 +169,18 @@ bool kr_elle_is_timeout(const struct kr_forms *f, uint32_t form)
 enum kr_status kr_elle_empty_lists(struct kr_ctx *ctx, struct kr_history *h)
 {
 	kr_value empty = kr_history_text(h, KR_VALUE_ARRAY, "[]", 2);
-	enum kr_status status;
 
 	if (empty.i == KR_NONE)
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < h->ops.n; i++) {
 		if (h->ops.at[i].kind == KR_OP_WRITE || h->ops.at[i].kind == KR_OP_CAS)
 			return KR_OK;
-		if ((status = kr_ctx_tick(ctx)))
-			return status;
+		KR_TRY(kr_ctx_tick(ctx));
 	}
 	for (uint32_t i = 0; i < h->ops.n; i++) {
 		if (h->ops.at[i].a.i == empty.i && h->ops.at[i].kind == KR_OP_READ)
 			h->ops.at[i].a = KR_ABSENT;
-		if ((status = kr_ctx_tick(ctx)))
-			return status;
+		KR_TRY(kr_ctx_tick(ctx));
 	}
 	return KR_OK;
 }

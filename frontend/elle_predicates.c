@@ -139,7 +139,6 @@ enum kr_status kr_elle_predicate_read(struct elle *e, uint32_t form, uint32_t pr
 	struct kr_history *h = f->h;
 	struct kr_scan scan = {.limit = -1, .cond_first = h->conds.n, .row_first = h->rows.n};
 	char found[80];
-	enum kr_status status;
 
 	if (!known)
 		return KR_OK; /* it says nothing */
@@ -147,8 +146,8 @@ enum kr_status kr_elle_predicate_read(struct elle *e, uint32_t form, uint32_t pr
 		return kr_forms_bad(f, f->nodes.at[form].line,
 			"a predicate read returned %s, expected [:rp predicate {key value ...}]",
 			kr_form_found(f, result, found));
-	if ((status = push_predicate(e, predicate)) || (status = push_rows(e, result, &scan)))
-		return status;
+	KR_TRY(push_predicate(e, predicate));
+	KR_TRY(push_rows(e, result, &scan));
 	scan.cond_count = h->conds.n - scan.cond_first;
 	return kr_foreign_scan(h, KR_OP_SCAN, &scan);
 }
@@ -157,11 +156,9 @@ enum kr_status kr_elle_predicate_read(struct elle *e, uint32_t form, uint32_t pr
 
 static bool leaves(const struct kr_value_entry *value, const struct elle_remainder *r)
 {
-	int64_t rest;
-
 	if (value->type != KR_VALUE_INT)
 		return false;
-	rest = value->integer % r->modulus;
+	int64_t rest = value->integer % r->modulus;
 	return (rest < 0 ? rest + r->modulus : rest) == r->rest;
 }
 

@@ -91,10 +91,7 @@ static enum kr_status split_cas(struct elle *e, uint32_t value, struct single *o
 
 static enum kr_status take_key(struct elle *e, const struct single *s, kr_key *out)
 {
-	enum kr_status status = kr_elle_shape(e, s->keyed || e->key != KR_NONE);
-
-	if (status)
-		return status;
+	KR_TRY(kr_elle_shape(e, s->keyed || e->key != KR_NONE));
 	if (e->key != KR_NONE)
 		return kr_forms_key(&e->forms, e->key, out);
 	if (s->keyed)
@@ -124,17 +121,15 @@ static enum kr_status read_read(struct elle *e, uint32_t value, bool known)
 	struct single s;
 	kr_key key;
 	kr_value read = KR_ABSENT;
-	enum kr_status status;
 
 	if (value != KR_NONE && e->forms.nodes.at[value].type == KR_FORM_MAP)
 		return known ? kr_elle_accounts(e, value) : KR_OK;
-	status = split_value(e, value, &s);
+	KR_TRY(split_value(e, value, &s));
 
-	if (!status && known)
-		status = take_value(e, s.parts[s.n - 1], false, &read);
-	if (!status)
-		status = take_key(e, &s, &key);
-	return status ? status : kr_foreign_op(e->forms.h, KR_OP_READ, key, read, known);
+	if (known)
+		KR_TRY(take_value(e, s.parts[s.n - 1], false, &read));
+	KR_TRY(take_key(e, &s, &key));
+	return kr_foreign_op(e->forms.h, KR_OP_READ, key, read, known);
 }
 
 static enum kr_status read_write(struct elle *e, uint32_t value, bool known)
@@ -192,9 +187,9 @@ static enum kr_status read_lock(struct elle *e, uint32_t value, bool acquire)
 		!is_list(&e->forms, value);
 	struct single s = {.parts = {value}, .n = 1, .keyed = named};
 	kr_key key;
-	enum kr_status status = take_key(e, &s, &key);
+	KR_TRY(take_key(e, &s, &key));
 
-	return status ? status : kr_elle_lock(e, key, acquire);
+	return kr_elle_lock(e, key, acquire);
 }
 
 static enum kr_status read_acquire(struct elle *e, uint32_t value, bool known)

@@ -23,12 +23,11 @@ static enum kr_status take_account(struct kr_forms *f, uint32_t form, kr_key *ou
 	const struct kr_form *node = &f->nodes.at[form];
 	const char *at = node->text;
 	int64_t number;
-	kr_value name;
 
 	if (!f->json || node->type != KR_FORM_STRING || !kr_foreign_int(&at, true, &number) ||
 		at != node->text + node->length)
 		return kr_forms_key(f, form, out);
-	name = kr_history_int(f->h, number);
+	kr_value name = kr_history_int(f->h, number);
 	*out = name.i == KR_NONE ? (kr_key){KR_NONE} : kr_history_key(f->h, name);
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
@@ -42,22 +41,18 @@ static void leave_open(struct kr_history *h)
 enum kr_status kr_elle_accounts(struct elle *e, uint32_t map)
 {
 	struct kr_forms *f = &e->forms;
-	enum kr_status status = KR_OK;
 
 	leave_open(f->h);
-	for (uint32_t at = map + 1, value; at < f->nodes.at[map].end && !status;
-		at = f->nodes.at[value].end) {
+	for (uint32_t at = map + 1, value; at < f->nodes.at[map].end; at = f->nodes.at[value].end) {
 		kr_key key;
 		kr_value balance;
 
 		value = f->nodes.at[at].end;
-		status = take_account(f, at, &key);
-		if (!status)
-			status = kr_forms_value(f, value, &balance);
-		if (!status)
-			status = kr_foreign_op(f->h, KR_OP_READ, key, balance, true);
+		KR_TRY(take_account(f, at, &key));
+		KR_TRY(kr_forms_value(f, value, &balance));
+		KR_TRY(kr_foreign_op(f->h, KR_OP_READ, key, balance, true));
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_elle_transfer(struct elle *e, uint32_t value)
@@ -100,15 +95,14 @@ enum kr_status kr_elle_lock(struct elle *e, kr_key key, bool acquire)
 	struct kr_operation op = {.kind = KR_OP_CAS, .flags = KR_OPF_DONE, .key = key, .scan = KR_NONE};
 	kr_value is_free = kr_history_text(h, KR_VALUE_STRING, free_lock, strlen(free_lock)),
 		 is_held = kr_history_text(h, KR_VALUE_STRING, held_lock, strlen(held_lock));
-	enum kr_status status = KR_OK;
 
 	if (is_free.i == KR_NONE || is_held.i == KR_NONE)
 		return KR_NOMEM;
 	op.a = acquire ? is_free : is_held;
 	op.b = acquire ? is_held : is_free;
 	if (h->keys.at[key.i].initial.i == KR_ABSENT.i)
-		status = give_initial(h, key, is_free, e->forms.err);
-	return status ? status : kr_foreign_put(h, op);
+		KR_TRY(give_initial(h, key, is_free, e->forms.err));
+	return kr_foreign_put(h, op);
 }
 
 /* ---- counters ---- */
@@ -147,7 +141,6 @@ enum kr_status kr_elle_counters(struct elle *e)
 	struct kr_history *h = e->forms.h;
 	uint32_t n = h->keys.n;
 	uint8_t *numbers; /* of the key a number was read */
-	enum kr_status status;
 
 	if (!e->adding)
 		return KR_OK;
@@ -157,7 +150,7 @@ enum kr_status kr_elle_counters(struct elle *e)
 		if (h->ops.at[i].kind == KR_OP_READ && (h->ops.at[i].flags & KR_OPF_KNOWN) &&
 			is_integer(h, h->ops.at[i].a))
 			numbers[h->ops.at[i].key.i] = 1;
-	status = make_counters(e, numbers);
+	enum kr_status status = make_counters(e, numbers);
 	kr_mem_free(h->mem, numbers, n, 1);
 	return status;
 }

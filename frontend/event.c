@@ -124,15 +124,12 @@ static enum kr_status tell_order(struct kr_ctx *ctx, const struct kr_history *h,
 enum kr_status kr_event_tell(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_sink *sink,
 	struct kr_err *err)
 {
-	enum kr_status status = KR_OK;
-
-	for (kr_txn t = {0}; t.i < h->txns.n && !status; t.i++) {
-		status = tell_txn(h, &h->txns.at[t.i], t.i < h->white_box.n ? &h->white_box.at[t.i] : NULL,
-			kr_walk_txn(h, t), sink, err);
-		if (!status)
-			status = kr_ctx_tick(ctx);
+	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
+		KR_TRY(tell_txn(h, &h->txns.at[t.i], t.i < h->white_box.n ? &h->white_box.at[t.i] : NULL,
+			kr_walk_txn(h, t), sink, err));
+		KR_TRY(kr_ctx_tick(ctx));
 	}
-	for (uint32_t i = 0; i < h->version_orders.n && !status; i++)
-		status = tell_order(ctx, h, &h->version_orders.at[i], sink, err);
-	return status;
+	for (uint32_t i = 0; i < h->version_orders.n; i++)
+		KR_TRY(tell_order(ctx, h, &h->version_orders.at[i], sink, err));
+	return KR_OK;
 }

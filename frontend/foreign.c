@@ -90,43 +90,38 @@ static enum kr_status find_zeros(struct kr_ctx *ctx, const struct kr_history *h,
 	uint32_t first = h->txns.n > 0 && h->txns.at[0].status == KR_COMMITTED && only_writes(h, (kr_txn){0})
 		? h->txns.at[0].op_count
 		: 0;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; !status && i < h->ops.n; i++) {
+	for (uint32_t i = 0; i < h->ops.n; i++) {
 		const struct kr_operation *op = &h->ops.at[i];
 		if (op->kind == KR_OP_WRITE && op->a.i == zero.i)
 			zeros[op->key.i] = i < first ? ZERO_FIRST : ZERO_WRITTEN;
-		status = kr_ctx_tick(ctx);
+		KR_TRY(kr_ctx_tick(ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status replace_zeros(struct kr_ctx *ctx, struct kr_history *h, kr_value zero,
 	const uint8_t *zeros)
 {
-	enum kr_status status = KR_OK;
-
-	for (uint32_t i = 0; !status && i < h->ops.n; i++) {
+	for (uint32_t i = 0; i < h->ops.n; i++) {
 		struct kr_operation *op = &h->ops.at[i];
 		if (op->kind == KR_OP_READ && op->a.i == zero.i && zeros[op->key.i] == ZERO_READ)
 			op->a = KR_ABSENT;
-		status = kr_ctx_tick(ctx);
+		KR_TRY(kr_ctx_tick(ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status set_initial(struct kr_history *h, kr_value zero, const uint8_t *zeros,
 	struct kr_err *err)
 {
-	enum kr_status status = KR_OK;
-
-	for (uint32_t k = 0; !status && k < h->keys.n; k++) {
+	for (uint32_t k = 0; k < h->keys.n; k++) {
 		if (zeros[k] != ZERO_WRITTEN)
 			continue;
 		h->initial = KR_INITIAL_GIVEN;
-		status = kr_history_set_initial(h, (kr_key){k}, zero, err);
+		KR_TRY(kr_history_set_initial(h, (kr_key){k}, zero, err));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status treat_zeros(struct kr_ctx *ctx, struct kr_history *h, bool initial, struct kr_err *err)

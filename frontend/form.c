@@ -111,10 +111,7 @@ enum kr_status kr_forms_init(struct kr_forms *f, struct kr_ctx *ctx, struct kr_h
 	*f = (struct kr_forms){.ctx = ctx, .h = h, .err = err, .path = path, .line = 1};
 	kr_str_init(&f->value, h->mem);
 
-	enum kr_status status = kr_source_rest(source, &f->text, &f->length, err);
-
-	if (status)
-		return status;
+	KR_TRY(kr_source_rest(source, &f->text, &f->length, err));
 	f->json = looks_like_json(f->text, f->length);
 	return check_text(f);
 }
@@ -511,9 +508,7 @@ static enum kr_status read_piece(struct kr_forms *f)
 		return kr_vec_push(f->h->mem, &f->nodes, node) ? open_bracket(f, f->nodes.n - 1, c, set)
 							       : KR_NOMEM;
 	}
-	status = c == '"' ? read_string(f, &node) : read_token(f, &node);
-	if (status)
-		return status;
+	KR_TRY(c == '"' ? read_string(f, &node) : read_token(f, &node));
 	node.end = f->nodes.n + 1;
 	if (!kr_vec_push(f->h->mem, &f->nodes, node))
 		return KR_NOMEM;
@@ -533,7 +528,6 @@ static enum kr_status check_end(struct kr_forms *f)
 enum kr_status kr_forms_next(struct kr_forms *f, bool *found)
 {
 	uint32_t base = f->frames.n;
-	enum kr_status status;
 
 	f->nodes.n = 0;
 	*found = false;
@@ -541,8 +535,8 @@ enum kr_status kr_forms_next(struct kr_forms *f, bool *found)
 		skip_blanks(f);
 		if (f->at >= f->length)
 			return check_end(f);
-		if ((status = read_piece(f)) || (status = kr_ctx_tick(f->ctx)))
-			return status;
+		KR_TRY(read_piece(f));
+		KR_TRY(kr_ctx_tick(f->ctx));
 		if (f->frames.n < base)
 			return KR_OK;
 		if (f->frames.n == base && f->nodes.n > 0) {
@@ -554,19 +548,15 @@ enum kr_status kr_forms_next(struct kr_forms *f, bool *found)
 
 enum kr_status kr_forms_enter(struct kr_forms *f, char *bracket)
 {
-	enum kr_status status;
-
 	*bracket = 0;
 	skip_blanks(f);
 	while (f->json && f->at < f->length && (f->text[f->at] == ',' || f->text[f->at] == ':')) {
-		if ((status = json_separator(f, f->text[f->at])))
-			return status;
+		KR_TRY(json_separator(f, f->text[f->at]));
 		skip_blanks(f);
 	}
 	if (f->at >= f->length || !strchr(f->json ? "[{" : "[{(", f->text[f->at]))
 		return KR_OK;
-	if ((status = check_place(f, f->text[f->at])))
-		return status;
+	KR_TRY(check_place(f, f->text[f->at]));
 	*bracket = f->text[f->at];
 	return open_bracket(f, KR_NONE, *bracket, false);
 }

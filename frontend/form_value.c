@@ -153,13 +153,11 @@ static enum kr_status add_list(struct kr_forms *f, uint32_t form)
 
 static enum kr_status list_value(struct kr_forms *f, uint32_t form, kr_value *out)
 {
-	enum kr_status status = KR_OK;
-
 	f->value.n = 0;
 	if (!add_flat_list(f, form)) {
 		f->value.n = 0;
-		if ((status = check_value(f, form)) || (status = add_list(f, form)))
-			return status;
+		KR_TRY(check_value(f, form));
+		KR_TRY(add_list(f, form));
 	}
 	if (f->value.failed)
 		return KR_NOMEM;
@@ -189,18 +187,15 @@ enum kr_status kr_forms_key(struct kr_forms *f, uint32_t form, kr_key *out)
 {
 	const struct kr_form *node = &f->nodes.at[form];
 	kr_value name;
-	enum kr_status status;
 	char found[80];
 
 	if (node->type == KR_FORM_STRING || node->type == KR_FORM_NAME) {
 		*out = kr_history_key_text(f->h, node->text, node->length);
 	} else if (node->type == KR_FORM_INT || node->type == KR_FORM_REAL) {
-		if ((status = kr_forms_value(f, form, &name)))
-			return status;
+		KR_TRY(kr_forms_value(f, form, &name));
 		*out = kr_history_key(f->h, name);
 	} else if (node->type == KR_FORM_LIST) {
-		if ((status = list_value(f, form, &name)))
-			return status;
+		KR_TRY(list_value(f, form, &name));
 		*out = kr_history_key_text(f->h, f->value.at, f->value.n);
 	} else {
 		return kr_forms_bad(f, node->line,
@@ -212,17 +207,13 @@ enum kr_status kr_forms_key(struct kr_forms *f, uint32_t form, kr_key *out)
 
 enum kr_status kr_forms_pair_key(struct kr_forms *f, uint32_t first, uint32_t second, kr_key *out)
 {
-	enum kr_status status;
-
-	if ((status = check_value(f, first)) || (status = check_value(f, second)))
-		return status;
+	KR_TRY(check_value(f, first));
+	KR_TRY(check_value(f, second));
 	f->value.n = 0;
 	kr_str_add_bytes(&f->value, "[", 1);
-	if ((status = add_list(f, first)))
-		return status;
+	KR_TRY(add_list(f, first));
 	kr_str_add_bytes(&f->value, ",", 1);
-	if ((status = add_list(f, second)))
-		return status;
+	KR_TRY(add_list(f, second));
 	kr_str_add_bytes(&f->value, "]", 1);
 	if (f->value.failed)
 		return KR_NOMEM;

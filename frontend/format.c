@@ -140,11 +140,10 @@ static enum kr_status call_read(struct kr_ctx *ctx, const struct kr_format *form
 	struct kr_source *source, struct kr_history *h, struct kr_err *err)
 {
 	struct kr_call call;
-	enum kr_status status;
 
 	h->format = format->name;
 	kr_call_enter(ctx, &call, "format", format->name);
-	status = format->read(ctx, path, source, h, err);
+	enum kr_status status = format->read(ctx, path, source, h, err);
 	status = kr_call_leave(ctx, &call, status, err);
 	return status ? status : check_read(&call, h, source, err);
 }
@@ -215,14 +214,12 @@ static enum kr_status read_source(struct kr_ctx *ctx, const char *path, struct k
 {
 	const struct kr_format *format;
 	struct head head;
-	enum kr_status status;
 
 	if (options->format) {
 		format = kr_format_find(ctx->modules, options->format);
 	} else {
-		if ((status = kr_source_head(source, &head.at, &head.length, err)) ||
-			(status = surest(ctx, path, false, head, &format, err)))
-			return status;
+		KR_TRY(kr_source_head(source, &head.at, &head.length, err));
+		KR_TRY(surest(ctx, path, false, head, &format, err));
 		if (!format)
 			return refuse(ctx, head.at, head.length, err);
 	}
@@ -239,13 +236,9 @@ static enum kr_status read_file(struct kr_ctx *ctx, const char *path, const stru
 	const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
 {
 	struct kr_source *source;
-	enum kr_status status = memory
-		? kr_source_memory(ctx, path, memory->bytes, memory->length, &source, err)
-		: kr_source_open(ctx, path, &source, err);
-
-	if (status)
-		return status;
-	status = read_source(ctx, path, source, options, h, err);
+	KR_TRY(memory ? kr_source_memory(ctx, path, memory->bytes, memory->length, &source, err)
+		      : kr_source_open(ctx, path, &source, err));
+	enum kr_status status = read_source(ctx, path, source, options, h, err);
 	kr_source_free(source);
 	return status;
 }
@@ -255,10 +248,7 @@ static enum kr_status check_request(const struct kr_ctx *ctx, const char *path, 
 	const struct kr_read_options *options, struct kr_err *err)
 {
 	const struct kr_format *format;
-	enum kr_status status = kr_format_named(ctx->modules, options->format, &format, err);
-
-	if (status)
-		return status;
+	KR_TRY(kr_format_named(ctx->modules, options->format, &format, err));
 	if (!format || format->folder == folder)
 		return KR_OK;
 	if (folder)
@@ -272,10 +262,7 @@ static enum kr_status check_memory(const struct kr_ctx *ctx, const struct kr_rea
 	struct kr_err *err)
 {
 	const struct kr_format *format;
-	enum kr_status status = kr_format_named(ctx->modules, options->format, &format, err);
-
-	if (status)
-		return status;
+	KR_TRY(kr_format_named(ctx->modules, options->format, &format, err));
 	return format && format->folder
 		? kr_err_set(err, KR_BAD, "is in memory, expected a folder (format %s)", format->name)
 		: KR_OK;

@@ -64,7 +64,6 @@ enum kr_status kr_gather_op(struct kr_gather *g, uint32_t txn, enum kr_op_kind k
 static enum kr_status sort_ops(struct kr_gather *g, struct kr_ctx *ctx, struct kr_operation *sorted)
 {
 	uint32_t first = 0;
-	enum kr_status status;
 
 	for (uint32_t t = 0; t < g->txns.n; first += g->txns.at[t++].count)
 		g->txns.at[t].first = first;
@@ -75,8 +74,7 @@ static enum kr_status sort_ops(struct kr_gather *g, struct kr_ctx *ctx, struct k
 			.key = op->key,
 			.a = op->a,
 			.scan = KR_NONE};
-		if ((status = kr_ctx_tick(ctx)))
-			return status;
+		KR_TRY(kr_ctx_tick(ctx));
 	}
 	return KR_OK;
 }

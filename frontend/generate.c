@@ -150,9 +150,9 @@ static enum kr_status tell_serial(struct kr_sim *s, uint32_t txn)
 
 static enum kr_status take_effect(struct kr_sim *s, const struct kr_sim_client *c, uint32_t txn)
 {
-	enum kr_status status = kr_sim_install(s, c);
+	KR_TRY(kr_sim_install(s, c));
 
-	return status ? status : tell_serial(s, txn);
+	return tell_serial(s, txn);
 }
 
 /* The client does not learn the outcome. Its transaction may take effect later: it moves to `late`. */
@@ -179,16 +179,12 @@ static enum kr_txn_status draw_outcome(struct kr_sim *s)
 
 static enum kr_status end(struct kr_sim *s, struct kr_sim_client *c, struct kr_err *err)
 {
-	enum kr_status status;
-
 	if (c->outcome == KR_COMMITTED && !kr_sim_may_commit(s, c)) {
 		c->tries++;
 		begin(s, c);
 		return KR_OK;
 	}
-	status = record(s, c, err);
-	if (status)
-		return status;
+	KR_TRY(record(s, c, err));
 	s->open--;
 	if (c->outcome == KR_UNKNOWN)
 		return lose(s, c);
@@ -301,14 +297,11 @@ static enum kr_status prepare(struct kr_sim *s, struct kr_err *err)
 {
 	const struct kr_generate_options *o = s->options;
 	struct kr_mem *mem = &s->ctx->mem;
-	enum kr_status status;
 
 	s->h->initial = o->initial;
 	s->h->format = "native";
 	kr_str_init(&s->text, mem);
-	status = kr_sim_prepare_keys(s, err);
-	if (status)
-		return status;
+	KR_TRY(kr_sim_prepare_keys(s, err));
 	s->clients = kr_mem_alloc(mem, o->sessions, sizeof *s->clients);
 	return s->clients && kr_zipf_init(&s->zipf, mem, o->keys, o->theta) ? KR_OK : KR_NOMEM;
 }

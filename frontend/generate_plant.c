@@ -275,11 +275,8 @@ static enum kr_status plant_txn(const struct kr_plant_site *site, const struct p
 		.session = session,
 		.status = t->status == 'a' ? KR_ABORTED : KR_COMMITTED};
 
-	for (const char *word = t->ops; word; word = strchr(word, ' ')) {
-		enum kr_status status = plant_op(site, word += *word == ' ');
-		if (status)
-			return status;
-	}
+	for (const char *word = t->ops; word; word = strchr(word, ' '))
+		KR_TRY(plant_op(site, word += *word == ' '));
 	if (site->times) {
 		txn.flags = KR_TXN_HAS_BEGIN | KR_TXN_HAS_END;
 		txn.begin_invoked = *site->clock + t->begin * STEP;

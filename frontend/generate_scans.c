@@ -186,17 +186,16 @@ static enum kr_status draw_where(struct kr_sim *s, const struct run *run, kr_key
 	struct kr_scan *scan)
 {
 	const char *name = kr_history_value(s->h, s->h->keys.at[key.i].name)->text;
-	enum kr_status status = KR_OK;
 
 	scan->cond_first = s->h->conds.n;
 	if (run->prefix > 0)
-		status = push_cond(s, scan,
+		KR_TRY(push_cond(s, scan,
 			(struct kr_cond){KR_COND_KEY_PREFIX, KR_COND_PREFIX, KR_ABSENT,
-				kr_history_text(s->h, KR_VALUE_STRING, name, run->prefix)});
-	if (!status && values && !one_in(s, 4))
-		status = one_in(s, 8) && !s->keys[key.i].fields ? push_in(s, scan, key)
-								: push_tests(s, scan, key);
-	return status;
+				kr_history_text(s->h, KR_VALUE_STRING, name, run->prefix)}));
+	if (values && !one_in(s, 4))
+		KR_TRY(one_in(s, 8) && !s->keys[key.i].fields ? push_in(s, scan, key)
+							      : push_tests(s, scan, key));
+	return KR_OK;
 }
 
 /* Moves the conditions to the client's. */
@@ -267,7 +266,6 @@ enum kr_status kr_sim_scan(struct kr_sim *s, struct kr_sim_client *c, kr_key key
 	bool values = kind == KR_KIND_REGISTER ||
 		(kind == KR_KIND_COUNTER && s->options->untold == 0 && s->options->blank == 0);
 	struct kr_scan scan = {.limit = -1};
-	enum kr_status status;
 
 	values = values && (update || one_in(s, 2));
 
@@ -281,12 +279,10 @@ enum kr_status kr_sim_scan(struct kr_sim *s, struct kr_sim_client *c, kr_key key
 			s->kind_count * (uint32_t)kr_rng_below(&s->rng, s->options->keys / s->kind_count);
 		run = draw_run(s, s->keys[key.i].place, all ? 0 : 1);
 	}
-	status = draw_where(s, &run, key, values, &scan);
-	if (!status)
-		status = collect(s, c, &run, &scan);
-	if (!status)
-		status = keep_conds(s, c, &scan);
-	if (!status && update)
-		status = write_rows(s, c, &scan, key);
-	return status ? status : push_scan(s, c, &scan, op);
+	KR_TRY(draw_where(s, &run, key, values, &scan));
+	KR_TRY(collect(s, c, &run, &scan));
+	KR_TRY(keep_conds(s, c, &scan));
+	if (update)
+		KR_TRY(write_rows(s, c, &scan, key));
+	return push_scan(s, c, &scan, op);
 }

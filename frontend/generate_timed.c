@@ -246,8 +246,6 @@ static enum kr_status fail(struct kr_timed *s, struct kr_timed_client *c, int64_
 		.key = key_at(c->low),
 		.a = c->value,
 		.scan = KR_NONE};
-	int64_t answered;
-	enum kr_status status;
 
 	if (c->kind == KR_TIMED_RANGE) {
 		op = (struct kr_operation){.kind = KR_OP_RANGE, .key = {KR_NONE}, .scan = s->h->scans.n};
@@ -258,9 +256,9 @@ static enum kr_status fail(struct kr_timed *s, struct kr_timed_client *c, int64_
 	if (c->kind != KR_TIMED_WRITE)
 		op.a = KR_ABSENT;
 	finish(s, c, now);
-	answered = answer(s, c, now);
+	int64_t answered = answer(s, c, now);
 	c->over = true;
-	status = tell_op(s, c, op, answered, true);
+	enum kr_status status = tell_op(s, c, op, answered, true);
 	return status || !c->autocommit ? status : tell_end(s, c, answered, KR_ABORTED, false);
 }
 
@@ -268,7 +266,6 @@ static enum kr_status carry_out(struct kr_timed *s, struct kr_timed_client *c, i
 {
 	struct kr_operation op;
 	enum kr_status status = KR_OK;
-	int64_t answered;
 
 	if (c->kind == KR_TIMED_COMMIT || c->kind == KR_TIMED_ROLLBACK)
 		return carry_out_end(s, c, now);
@@ -286,7 +283,7 @@ static enum kr_status carry_out(struct kr_timed *s, struct kr_timed_client *c, i
 	}
 	if (c->autocommit && (status = install(s, c, now)))
 		return status;
-	answered = answer(s, c, now);
+	int64_t answered = answer(s, c, now);
 	status = tell_op(s, c, op, answered, false);
 	return status || !c->autocommit ? status : tell_end(s, c, answered, KR_COMMITTED, false);
 }
@@ -295,11 +292,10 @@ static enum kr_status arrive(struct kr_timed *s, struct kr_timed_client *c)
 {
 	int64_t now = c->at;
 	bool granted, deadlock;
-	enum kr_status status;
 
 	if (c->phase == KR_TIMED_ARRIVE)
 		take_snapshot(s, c);
-	status = kr_timed_lock(s, c, &granted, &deadlock);
+	enum kr_status status = kr_timed_lock(s, c, &granted, &deadlock);
 	if (status || granted)
 		return status ? status : carry_out(s, c, now);
 	if (deadlock)

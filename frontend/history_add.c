@@ -158,7 +158,6 @@ static kr_value intern_piece(struct kr_history *h, struct kr_piece piece)
 	struct kr_operand x = kr_operand_of_piece(piece);
 	json_error_t error;
 	json_t *json;
-	kr_value value;
 
 	switch (x.type) {
 	case KR_VALUE_ABSENT: return KR_ABSENT;
@@ -171,8 +170,9 @@ static kr_value intern_piece(struct kr_history *h, struct kr_piece piece)
 	case KR_VALUE_STRING: break;
 	}
 	json = json_loadb(piece.text, piece.length, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
-	value = json ? kr_history_text(h, KR_VALUE_STRING, json_string_value(json), json_string_length(json))
-		     : (kr_value){KR_NONE};
+	kr_value value = json
+		? kr_history_text(h, KR_VALUE_STRING, json_string_value(json), json_string_length(json))
+		: (kr_value){KR_NONE};
 	json_decref(json);
 	return value;
 }
@@ -429,10 +429,8 @@ static enum kr_status append(struct kr_history *h, const struct kr_transaction *
 enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn,
 	const struct kr_white_box *white_box, struct kr_err *err)
 {
-	enum kr_status status;
-
 	h->position++;
-	status = kr_history_prepare(h, &txn, err);
+	enum kr_status status = kr_history_prepare(h, &txn, err);
 	if (!status)
 		status = h->sink ? kr_event_tell_one(h, &txn, white_box, err)
 				 : append(h, &txn, white_box, err);

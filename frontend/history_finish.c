@@ -94,9 +94,7 @@ static enum kr_status mark_written(struct checker *c)
 
 	for (uint32_t t = 0; t < h->txns.n; t++) {
 		for (uint32_t i = 0; i < h->txns.at[t].op_count; i++) {
-			enum kr_status status = kr_ctx_tick(c->ctx);
-			if (status)
-				return status;
+			KR_TRY(kr_ctx_tick(c->ctx));
 			for (uint32_t n = 0;
 				kr_write_at(h, &h->ops.at[h->txns.at[t].op_first + i], n, &write); n++) {
 				uint32_t node = find_node(c, write.key, (kr_txn){t});
@@ -236,9 +234,7 @@ static enum kr_status check_agreement(struct checker *c, struct kr_err *err)
 	uint32_t lists = c->h->version_orders.n, good = 0;
 
 	while (!agree(c, lists)) {
-		enum kr_status status = kr_ctx_check(c->ctx);
-		if (status)
-			return status;
+		KR_TRY(kr_ctx_check(c->ctx));
 		uint32_t bad = first_bad(c, good, lists);
 		if (!c->h->lenient)
 			return contradiction(c, bad, err);
@@ -266,23 +262,21 @@ static enum kr_status check_orders(struct checker *c, struct kr_err *err)
 {
 	struct kr_mem *mem = c->h->mem;
 	size_t entries = c->h->order_writers.n;
-	enum kr_status status;
 
 	c->node_of = kr_mem_alloc(mem, entries, sizeof *c->node_of);
 	c->dropped = kr_mem_alloc(mem, c->h->version_orders.n, sizeof *c->dropped);
 	if (!c->node_of || !c->dropped)
 		return KR_NOMEM;
-	if ((status = number_writers(c, err)) || (status = mark_written(c)) ||
-		(status = check_writers(c, err)))
-		return status;
+	KR_TRY(number_writers(c, err));
+	KR_TRY(mark_written(c));
+	KR_TRY(check_writers(c, err));
 	c->first = kr_mem_alloc(mem, (size_t)c->nodes.n + 1, sizeof *c->first);
 	c->next = kr_mem_alloc(mem, entries, sizeof *c->next);
 	c->degree = kr_mem_alloc(mem, c->nodes.n, sizeof *c->degree);
 	c->sorted = kr_mem_alloc(mem, c->nodes.n, sizeof *c->sorted);
 	if (!c->first || !c->next || !c->degree || !c->sorted)
 		return KR_NOMEM;
-	if ((status = check_agreement(c, err)))
-		return status;
+	KR_TRY(check_agreement(c, err));
 	drop_orders(c);
 	return KR_OK;
 }

@@ -167,7 +167,6 @@ static enum kr_status take_value(struct kr_forms *f, uint32_t form, kr_value *ou
 static enum kr_status take_columns(struct leopard *l, uint32_t map, struct cell cell)
 {
 	struct kr_forms *f = &l->f;
-	enum kr_status status;
 	char found[80];
 
 	cell.column = (kr_value){KR_NONE};
@@ -184,10 +183,9 @@ static enum kr_status take_columns(struct leopard *l, uint32_t map, struct cell 
 			return kr_forms_bad(f, name->line,
 				"the column %s has a dot in its name, expected none",
 				kr_form_found(f, at, found));
-		if ((status = kr_forms_value(f, at, &cell.column)) ||
-			(status = take_value(f, at + 1, &cell.value)) ||
-			(status = note_column(l, cell.table, cell.column)))
-			return status;
+		KR_TRY(kr_forms_value(f, at, &cell.column));
+		KR_TRY(take_value(f, at + 1, &cell.value));
+		KR_TRY(note_column(l, cell.table, cell.column));
 		if (!kr_vec_push(f->h->mem, &l->cells, cell))
 			return KR_NOMEM;
 	}
@@ -256,16 +254,16 @@ static enum kr_status take_words(struct kr_forms *f, const uint32_t *fields, str
 	static const struct word modes[] = {{"UNCOMMITTED_READ", KR_READ_UNCOMMITTED},
 		{"CONSISTENT_READ", KR_READ_SNAPSHOT}, {"LOCKING_READ", KR_READ_LATEST}, {NULL, 0}};
 	enum field lock = is_given(f, fields[LOCK]) ? LOCK : LOCK_TOO;
-	enum kr_status status = take_word(f, fields[TYPE], TYPE, types,
-		"SELECT, UPDATE, INSERT, DELETE, START, SET_SNAPSHOT, COMMIT or ROLLBACK", &s->what);
+	KR_TRY(take_word(f, fields[TYPE], TYPE, types,
+		"SELECT, UPDATE, INSERT, DELETE, START, SET_SNAPSHOT, COMMIT or ROLLBACK", &s->what));
 
-	if (!status && is_given(f, fields[lock]))
-		status = take_word(f, fields[lock], lock, locks, "NON_LOCK, SHARE_LOCK or EXCLUSIVE_LOCK",
-			&s->lock);
-	if (!status && is_given(f, fields[MODE]))
-		status = take_word(f, fields[MODE], MODE, modes,
-			"UNCOMMITTED_READ, CONSISTENT_READ or LOCKING_READ", &s->mode);
-	return status;
+	if (is_given(f, fields[lock]))
+		KR_TRY(take_word(f, fields[lock], lock, locks, "NON_LOCK, SHARE_LOCK or EXCLUSIVE_LOCK",
+			&s->lock));
+	if (is_given(f, fields[MODE]))
+		KR_TRY(take_word(f, fields[MODE], MODE, modes,
+			"UNCOMMITTED_READ, CONSISTENT_READ or LOCKING_READ", &s->mode));
+	return KR_OK;
 }
 
 static enum kr_status read_statement(struct leopard *l)
@@ -387,14 +385,12 @@ static enum kr_status tell_cell(struct leopard *l, const struct statement *s, co
 static enum kr_status tell_row(struct leopard *l, const struct statement *s, const struct kr_event *event,
 	const struct cell *cell)
 {
-	enum kr_status status = KR_OK;
-
 	if (cell->column.i != KR_NONE)
 		return tell_cell(l, s, event, cell, cell->column);
-	for (uint32_t c = 0; c < l->columns.n && s->what == DELETE && !cell->read && !status; c++)
+	for (uint32_t c = 0; c < l->columns.n && s->what == DELETE && !cell->read; c++)
 		if (l->columns.at[c].table.i == cell->table.i)
-			status = tell_cell(l, s, event, cell, l->columns.at[c].name);
-	return status;
+			KR_TRY(tell_cell(l, s, event, cell, l->columns.at[c].name));
+	return KR_OK;
 }
 
 /* A statement that failed before it told of a tuple: a scan for nothing, which tells when. */
@@ -447,12 +443,11 @@ static enum kr_status open_txn(struct leopard *l, const struct statement *s, str
 static enum kr_status tell(struct leopard *l, const struct statement *s)
 {
 	struct kr_event event = kr_event_of(KR_EVENT_BEGIN, s->thread, id_of(l, s));
-	enum kr_status status;
 
 	event.line = s->line;
 	event.invoked = s->invoked;
 	event.returned = s->returned;
-	status = event.txn.i == KR_NONE ? KR_NOMEM : open_txn(l, s, event);
+	enum kr_status status = event.txn.i == KR_NONE ? KR_NOMEM : open_txn(l, s, event);
 	if (status || s->what == BEGIN)
 		return status;
 	if (s->what == COMMIT || s->what == ROLLBACK)
@@ -472,7 +467,6 @@ static enum kr_status tell(struct leopard *l, const struct statement *s)
 static enum kr_status tell_all(struct leopard *l)
 {
 	struct kr_history *h = l->f.h;
-	enum kr_status status = KR_OK;
 
 	h->initial = KR_INITIAL_UNKNOWN;
 	h->row_separator = ".";
@@ -480,12 +474,11 @@ static enum kr_status tell_all(struct leopard *l)
 		if (!kr_vec_push(h->mem, &l->open, (kr_value){KR_NONE}) ||
 			!kr_vec_push(h->mem, &l->last, (struct kr_event){.kind = KR_EVENT_BEGIN}))
 			return KR_NOMEM;
-	for (uint32_t i = 0; i < l->statements.n && !status; i++) {
-		status = kr_history_forgive(h, tell(l, &l->statements.at[i]), l->f.err);
-		if (!status)
-			status = kr_ctx_tick(l->f.ctx);
+	for (uint32_t i = 0; i < l->statements.n; i++) {
+		KR_TRY(kr_history_forgive(h, tell(l, &l->statements.at[i]), l->f.err));
+		KR_TRY(kr_ctx_tick(l->f.ctx));
 	}
-	return status ? status : kr_assembly_finish(h, l->f.err);
+	return kr_assembly_finish(h, l->f.err);
 }
 
 /* ---- the file ---- */

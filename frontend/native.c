@@ -64,14 +64,13 @@ static enum kr_status read_txn(struct kr_native *n, const struct kr_node *json,
 	const struct kr_native_fields *f)
 {
 	char found[80];
-	const char *near;
 
 	if (f->ops) {
 		enum kr_status status = kr_native_fields_ignored(n, json, f->ignored, KR_NATIVE_TXN);
 		return status ? status : kr_native_txn(n, f);
 	}
 	n->h->position++;
-	near = kr_native_field_meant(json, "ops", KR_NATIVE_TXN);
+	const char *near = kr_native_field_meant(json, "ops", KR_NATIVE_TXN);
 	if (near)
 		return kr_native_bad(n,
 			"found an object with \"%s\" and without \"ops\", expected a transaction", near);
@@ -187,9 +186,9 @@ static enum kr_status read_document(struct kr_native *n, const struct kr_node *r
 			"found a JSON document without \"txns\", expected one with it, or JSON Lines: one "
 			"object per line");
 
-	enum kr_status status = kr_native_header(n, root, &f);
+	KR_TRY(kr_native_header(n, root, &f));
 
-	return status ? status : read_elements(n, f.txns, text);
+	return read_elements(n, f.txns, text);
 }
 
 /* A document that goes on after its first line. */
@@ -202,12 +201,11 @@ static enum kr_status read_long_document(struct kr_native *n, struct kr_source *
 	const struct kr_node *root;
 	char *rest;
 	size_t length;
-	enum kr_status status;
 
 	kr_str_init(&whole, n->h->mem);
 	kr_str_add_bytes(&whole, line->at, line->length);
 	kr_str_add_bytes(&whole, "\n", 1);
-	status = kr_source_rest(source, &rest, &length, n->err);
+	enum kr_status status = kr_source_rest(source, &rest, &length, n->err);
 	if (!status) {
 		kr_str_add_bytes(&whole, rest, length);
 		text = (struct text){whole.at, whole.n};
@@ -355,12 +353,11 @@ static enum kr_status read_native(struct kr_ctx *ctx, const char *path, struct k
 {
 	struct kr_err own;
 	struct kr_native n;
-	enum kr_status status;
 
 	(void)path;
 	kr_err_init(&own);
 	kr_native_begin(&n, ctx, h, &own);
-	status = read_all(&n, source);
+	enum kr_status status = read_all(&n, source);
 	if (!status)
 		status = kr_native_finish(&n);
 	if (status && own.status != KR_OK && err && err->status == KR_OK)

@@ -152,12 +152,11 @@ static enum kr_status read_entry(struct kr_native *n, kr_session session, const 
 	struct kr_native_session *s = &n->open.at[session.i];
 	struct kr_event event = event_of(n, KR_EVENT_ENTRY, session);
 	uint32_t names = n->names.n;
-	enum kr_status status;
 
 	kr_history_begin(n->h);
 	n->in_op = true;
 	n->op_index = event.place = s->entries;
-	status = kr_native_entry(n, op, &event.entry);
+	enum kr_status status = kr_native_entry(n, op, &event.entry);
 	n->in_op = false;
 	if (status) {
 		kr_history_take_back(n->h);
@@ -305,12 +304,11 @@ enum kr_status kr_native_event(struct kr_native *n, const struct kr_node *json,
 	const struct kr_native_fields *f)
 {
 	kr_session session = {KR_NONE};
-	enum kr_status status;
 
 	n->has_events = true;
 	n->in_txn = n->in_op = false;
 	n->id = (kr_value){KR_NONE};
-	status = kr_native_fields_ignored(n, json, f->ignored, KR_NATIVE_EVENT);
+	enum kr_status status = kr_native_fields_ignored(n, json, f->ignored, KR_NATIVE_EVENT);
 	if (!status)
 		status = f->txn ? read_event(n, f, &session) : read_now(n, f);
 	n->in_txn = n->in_op = false;

@@ -249,13 +249,10 @@ static enum kr_status ignore(struct kr_native *n, const struct kr_node *object, 
 enum kr_status kr_native_fields_ignored(struct kr_native *n, const struct kr_node *object, size_t count,
 	enum kr_native_place place)
 {
-	enum kr_status status = KR_OK;
-
 	if (count == 0)
 		return KR_OK;
-	for (const struct kr_node *at = kr_node_member(object, NULL); at && !status;
-		at = kr_node_member(object, at))
+	for (const struct kr_node *at = kr_node_member(object, NULL); at; at = kr_node_member(object, at))
 		if (!is_known(at->text, place))
-			status = ignore(n, object, at->text, place);
-	return status;
+			KR_TRY(ignore(n, object, at->text, place));
+	return KR_OK;
 }

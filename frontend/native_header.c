@@ -74,9 +74,7 @@ enum kr_status kr_native_field_name(struct kr_native *n, const char *text, struc
 
 static enum kr_status settle_names(struct kr_native *n)
 {
-	enum kr_status status = KR_OK;
-
-	for (uint32_t i = 0; i < n->names.n && !status; i++) {
+	for (uint32_t i = 0; i < n->names.n; i++) {
 		const struct kr_native_name *name = &n->names.at[i];
 		kr_value number = kr_history_int(n->h, name->number);
 		if (number.i == KR_NONE)
@@ -86,36 +84,33 @@ static enum kr_status settle_names(struct kr_native *n)
 		kr_key key = key_named(n, name);
 		if (text == integer && n->h->guessed.i == KR_NONE)
 			n->h->guessed = key;
-		status = settle_name(n, key, name->use);
+		KR_TRY(settle_name(n, key, name->use));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Gives key k what waits for its name. */
 static enum kr_status settle_key(struct kr_native *n, kr_key k)
 {
 	const struct kr_value_entry name = *kr_history_value(n->h, n->h->keys.at[k.i].name);
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = n->names.n; i-- > 0 && !status;) {
+	for (uint32_t i = n->names.n; i-- > 0;) {
 		struct kr_native_name waiting = n->names.at[i];
 
 		if (kr_history_find_key(n->h, waiting.text).i != k.i &&
 			(name.type != KR_VALUE_INT || name.integer != waiting.number))
 			continue;
 		n->names.at[i] = n->names.at[--n->names.n];
-		status = settle_name(n, k, waiting.use);
+		KR_TRY(settle_name(n, k, waiting.use));
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_native_settle_keys(struct kr_native *n, uint32_t from)
 {
-	enum kr_status status = KR_OK;
-
-	for (kr_key k = {from}; k.i < n->h->keys.n && n->names.n > 0 && !status; k.i++)
-		status = settle_key(n, k);
-	return status;
+	for (kr_key k = {from}; k.i < n->h->keys.n && n->names.n > 0; k.i++)
+		KR_TRY(settle_key(n, k));
+	return KR_OK;
 }
 
 /* ---- header ---- */
@@ -152,12 +147,10 @@ static enum kr_status put_initial(struct kr_native *n, const struct kr_node *jso
 	n->h->initial = KR_INITIAL_GIVEN;
 	for (const struct kr_node *at = kr_node_member(json, NULL); at; at = kr_node_member(json, at)) {
 		kr_value initial = kr_native_value(n, kr_node_value(at));
-		enum kr_status status = initial.i == KR_NONE
-			? KR_NOMEM
-			: kr_native_field_name(n, at->text,
-				  (struct kr_native_use){.initial = initial, .seen = KR_NONE});
-		if (status)
-			return status;
+		KR_TRY(initial.i == KR_NONE
+				? KR_NOMEM
+				: kr_native_field_name(n, at->text,
+					  (struct kr_native_use){.initial = initial, .seen = KR_NONE}));
 	}
 	return KR_OK;
 }
@@ -167,10 +160,9 @@ enum kr_status kr_native_initial(struct kr_ctx *ctx, struct kr_history *h, char 
 {
 	const struct kr_node *json;
 	struct kr_native n;
-	enum kr_status status;
 
 	kr_native_begin(&n, ctx, h, err);
-	status = kr_nodes_scan(&n.nodes, text, length, &json);
+	enum kr_status status = kr_nodes_scan(&n.nodes, text, length, &json);
 	if (status == KR_BAD || (!status && !kr_node_is(json, KR_NODE_OBJECT)))
 		status = kr_err_set(err, KR_BAD,
 			"found no JSON object, expected one of initial values by key");
@@ -200,10 +192,8 @@ static enum kr_status put_kinds(struct kr_native *n, const struct kr_node *json)
 				"\"kinds\" says %s of %.60s, expected \"register\", \"counter\", \"list\", "
 				"\"set\" or \"mark\"",
 				kr_native_found(name, found), at->text);
-		enum kr_status status = kr_native_field_name(n, at->text,
-			(struct kr_native_use){.kind = kind, .seen = KR_NONE});
-		if (status)
-			return status;
+		KR_TRY(kr_native_field_name(n, at->text,
+			(struct kr_native_use){.kind = kind, .seen = KR_NONE}));
 	}
 	return KR_OK;
 }
@@ -220,9 +210,7 @@ static enum kr_status put_universe(struct kr_native *n, const struct kr_node *js
 	n->element = 0;
 	for (const struct kr_node *name = kr_node_element(json, NULL); name;
 		name = kr_node_element(json, name), n->element++) {
-		enum kr_status status = kr_native_put_key(n, name, "element # of \"universe\"", &key);
-		if (status)
-			return status;
+		KR_TRY(kr_native_put_key(n, name, "element # of \"universe\"", &key));
 	}
 	return KR_OK;
 }
@@ -335,7 +323,7 @@ enum kr_status kr_native_order(struct kr_native *n, const struct kr_node *order,
 
 enum kr_status kr_native_finish(struct kr_native *n)
 {
-	enum kr_status status = settle_names(n);
+	KR_TRY(settle_names(n));
 
-	return status ? status : kr_assembly_finish(n->h, n->err);
+	return kr_assembly_finish(n->h, n->err);
 }

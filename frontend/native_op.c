@@ -75,15 +75,11 @@ static enum kr_status read_insert(struct kr_native *n, const struct kr_node *op,
 
 static enum kr_status read_cas(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
-	enum kr_status status = kr_native_put_key(n, argument(n, op, 0), "the key", &out->key);
-
-	if (status)
-		return status;
+	KR_TRY(kr_native_put_key(n, argument(n, op, 0), "the key", &out->key));
 	out->a = kr_native_value(n, argument(n, op, 1));
 	if (out->a.i == KR_NONE)
 		return KR_NOMEM;
-	if ((status = kr_native_put_value(n, argument(n, op, 2), "the new value", &out->b)))
-		return status;
+	KR_TRY(kr_native_put_value(n, argument(n, op, 2), "the new value", &out->b));
 	return put_bool_flag(n, argument(n, op, 3), "\"done\", the fourth argument,", &out->flags);
 }
 
@@ -91,10 +87,7 @@ static enum kr_status put_number(struct kr_native *n, const struct kr_node *json
 	kr_value *out)
 {
 	int64_t number;
-	enum kr_status status = kr_native_put_int(n, json, what, &number);
-
-	if (status)
-		return status;
+	KR_TRY(kr_native_put_int(n, json, what, &number));
 	*out = kr_history_int(n->h, number);
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
@@ -114,9 +107,9 @@ static enum kr_status read_inc(struct kr_native *n, const struct kr_node *op, st
 
 static enum kr_status read_max(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
-	enum kr_status status = kr_native_put_key(n, argument(n, op, 0), "the key", &out->key);
+	KR_TRY(kr_native_put_key(n, argument(n, op, 0), "the key", &out->key));
 
-	return status ? status : put_number(n, argument(n, op, 1), "the number", &out->a);
+	return put_number(n, argument(n, op, 1), "the number", &out->a);
 }
 
 static const struct form forms[KR_OP_KINDS] = {
@@ -159,7 +152,6 @@ static enum kr_status read_op(struct kr_native *n, const struct kr_node *op, str
 {
 	uint32_t count = kr_node_size(op); /* 0 when it is no array */
 	const struct kr_node *name = kr_node_at(op, 0);
-	enum kr_status status;
 	char found[80];
 
 	if (!kr_node_is(name, KR_NODE_STRING))
@@ -188,7 +180,7 @@ static enum kr_status read_op(struct kr_native *n, const struct kr_node *op, str
 		attributes = last; /* one object may hold a range's options and its attributes */
 	out->op.kind = (uint8_t)kind;
 	n->arguments = count;
-	status = forms[kind].read(n, op, &out->op);
+	enum kr_status status = forms[kind].read(n, op, &out->op);
 	return status || !attributes ? status : kr_native_attributes(n, attributes, out);
 }
 
@@ -197,7 +189,6 @@ static enum kr_status read_failed(struct kr_native *n, const struct kr_node *op,
 {
 	const struct kr_node *inner = kr_node_at(op, 1), *attributes = kr_node_at(op, 2),
 			     *ending = kr_node_get(attributes, "ends");
-	enum kr_status status;
 	char found[80];
 
 	if (kr_node_size(op) < 2 || kr_node_size(op) > 3 ||
@@ -206,7 +197,7 @@ static enum kr_status read_failed(struct kr_native *n, const struct kr_node *op,
 			kr_node_size(op) == 3 ? kr_native_found(attributes, found)
 					      : kr_native_found(op, found));
 	n->in_failed = true;
-	status = read_op(n, inner, out);
+	enum kr_status status = read_op(n, inner, out);
 	n->in_failed = false;
 	if (status)
 		return status;
@@ -224,7 +215,6 @@ static enum kr_status read_undo(struct kr_native *n, const struct kr_node *op, s
 {
 	const struct kr_node *attributes = kr_node_at(op, 2);
 	int64_t undone = 0;
-	enum kr_status status;
 	char found[80];
 
 	if (kr_node_size(op) < 2 || kr_node_size(op) > 3 ||
@@ -233,8 +223,7 @@ static enum kr_status read_undo(struct kr_native *n, const struct kr_node *op, s
 			"\"undo\" takes a number of operations and perhaps attributes, found %s",
 			kr_node_size(op) == 3 ? kr_native_found(attributes, found)
 					      : kr_native_found(op, found));
-	if ((status = kr_native_put_int(n, kr_node_at(op, 1), "the number of operations", &undone)))
-		return status;
+	KR_TRY(kr_native_put_int(n, kr_node_at(op, 1), "the number of operations", &undone));
 	if (undone < 0 || undone > (int64_t)n->op_index)
 		return kr_native_bad(n, "undoes %lld operations, expected 0 to %u, as many as come before it",
 			(long long)undone, (unsigned)n->op_index);

@@ -63,35 +63,32 @@ static enum kr_status put_range_options(struct kr_native *n, const struct kr_nod
 {
 	const struct kr_node *limit = kr_node_get(options, "limit"),
 			     *reverse = kr_node_get(options, "reverse");
-	enum kr_status status = KR_OK;
 	char found[80];
 
 	if (!kr_node_is(options, KR_NODE_OBJECT))
 		return kr_native_bad(n, "the options are %s, expected an object",
 			kr_native_found(options, found));
 	if (limit) {
-		status = kr_native_put_int(n, limit, "\"limit\"", &scan->limit);
-		if (!status && scan->limit < 0)
+		KR_TRY(kr_native_put_int(n, limit, "\"limit\"", &scan->limit));
+		if (scan->limit < 0)
 			return kr_native_bad(n, "\"limit\" is %lld, expected 0 or more",
 				(long long)scan->limit);
 	}
-	if (reverse && !status)
-		status = kr_native_put_bool(n, reverse, "\"reverse\"", &scan->reverse);
-	return status;
+	if (reverse)
+		KR_TRY(kr_native_put_bool(n, reverse, "\"reverse\"", &scan->reverse));
+	return KR_OK;
 }
 
 enum kr_status kr_native_range(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
 	struct kr_scan scan = {.limit = -1};
-	enum kr_status status = put_bound(n, kr_node_at(op, 1), "the low bound", &scan.low);
+	KR_TRY(put_bound(n, kr_node_at(op, 1), "the low bound", &scan.low));
 
-	if (!status)
-		status = put_bound(n, kr_node_at(op, 2), "the high bound", &scan.high);
-	if (!status)
-		status = put_rows(n, kr_node_at(op, 3), &scan);
-	if (!status && n->arguments > 3)
-		status = put_range_options(n, kr_node_at(op, 4), &scan);
-	return status ? status : push_scan(n, &scan, out);
+	KR_TRY(put_bound(n, kr_node_at(op, 2), "the high bound", &scan.high));
+	KR_TRY(put_rows(n, kr_node_at(op, 3), &scan));
+	if (n->arguments > 3)
+		KR_TRY(put_range_options(n, kr_node_at(op, 4), &scan));
+	return push_scan(n, &scan, out);
 }
 
 /* ---- where ---- */
@@ -139,9 +136,7 @@ static enum kr_status put_tests(struct kr_native *n, const struct kr_node *tests
 			!kr_node_is(with, KR_NODE_STRING))
 			return kr_native_bad(n, "\"%s\" is %s, expected a number or a string", name,
 				kr_native_found(with, found));
-		enum kr_status status = push_cond(n, cond, with);
-		if (status)
-			return status;
+		KR_TRY(push_cond(n, cond, with));
 	}
 	return KR_OK;
 }
@@ -160,9 +155,7 @@ static enum kr_status put_fields(struct kr_native *n, const struct kr_node *fiel
 		if (cond.field.i == KR_NONE)
 			return KR_NOMEM;
 		(void)snprintf(what, sizeof what, "field \"%.60s\"", name);
-		enum kr_status status = put_tests(n, kr_node_value(at), what, cond);
-		if (status)
-			return status;
+		KR_TRY(put_tests(n, kr_node_value(at), what, cond));
 	}
 	return KR_OK;
 }
@@ -194,11 +187,8 @@ static enum kr_status put_where(struct kr_native *n, const struct kr_node *where
 		return kr_native_bad(n, "\"where\" is %s, expected an object of conditions",
 			kr_native_found(where, found));
 	scan->cond_first = n->h->conds.n;
-	for (const struct kr_node *at = kr_node_member(where, NULL); at; at = kr_node_member(where, at)) {
-		enum kr_status status = put_condition(n, at->text, kr_node_value(at));
-		if (status)
-			return status;
-	}
+	for (const struct kr_node *at = kr_node_member(where, NULL); at; at = kr_node_member(where, at))
+		KR_TRY(put_condition(n, at->text, kr_node_value(at)));
 	scan->cond_count = n->h->conds.n - scan->cond_first;
 	return KR_OK;
 }
@@ -206,11 +196,10 @@ static enum kr_status put_where(struct kr_native *n, const struct kr_node *where
 enum kr_status kr_native_scan(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
 	struct kr_scan scan = {.limit = -1};
-	enum kr_status status = put_where(n, kr_node_at(op, 1), &scan);
+	KR_TRY(put_where(n, kr_node_at(op, 1), &scan));
 
-	if (!status)
-		status = put_rows(n, kr_node_at(op, 2), &scan);
-	return status ? status : push_scan(n, &scan, out);
+	KR_TRY(put_rows(n, kr_node_at(op, 2), &scan));
+	return push_scan(n, &scan, out);
 }
 
 /* Are both there, and one value? */
@@ -266,13 +255,11 @@ static enum kr_status check_row(struct kr_native *n, const struct kr_node *value
 static enum kr_status check_written(struct kr_native *n, const struct kr_node *rows,
 	const struct kr_node *set)
 {
-	enum kr_status status = KR_OK;
 	uint32_t i = 0;
 
-	for (const struct kr_node *row = kr_node_element(rows, NULL); row && !status;
-		row = kr_node_element(rows, row))
-		status = check_row(n, kr_node_at(row, 1), set, i++);
-	return status;
+	for (const struct kr_node *row = kr_node_element(rows, NULL); row; row = kr_node_element(rows, row))
+		KR_TRY(check_row(n, kr_node_at(row, 1), set, i++));
+	return KR_OK;
 }
 
 enum kr_status kr_native_update(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)

@@ -136,10 +136,7 @@ enum kr_status kr_native_session(struct kr_native *n, const struct kr_node *json
 	kr_session *out)
 {
 	kr_value name;
-	enum kr_status status = kr_native_put_name(n, json, what, &name);
-
-	if (status)
-		return status;
+	KR_TRY(kr_native_put_name(n, json, what, &name));
 	*out = kr_history_session(n->h, name);
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
@@ -213,13 +210,12 @@ enum kr_status kr_native_txn(struct kr_native *n, const struct kr_native_fields 
 	struct kr_transaction txn = {.id = {KR_NONE}, .session = {KR_NONE}, .line = n->line};
 	struct kr_white_box white_box = {0};
 	uint32_t names = n->names.n;
-	enum kr_status status;
 
 	kr_history_begin(n->h);
 	n->in_txn = true;
 	n->in_op = false;
 	n->id = (kr_value){KR_NONE};
-	status = put_txn(n, f, &txn, &white_box);
+	enum kr_status status = put_txn(n, f, &txn, &white_box);
 	if (status)
 		kr_history_drop(n->h);
 	else

@@ -312,10 +312,8 @@ static enum kr_status write_transactions(struct kr_native_writer *w, struct kr_c
 
 static enum kr_status write_lines(struct kr_native_writer *w, struct kr_ctx *ctx)
 {
-	enum kr_status status;
-
 	put_header(w);
-	status = w->stream ? kr_native_write_events(w, ctx) : write_transactions(w, ctx);
+	enum kr_status status = w->stream ? kr_native_write_events(w, ctx) : write_transactions(w, ctx);
 	for (uint32_t i = 0; i < w->h->version_orders.n && !status; i++) {
 		put_version_order(w, &w->h->version_orders.at[i]);
 		if (!(status = kr_native_write_flush(w, false)))
@@ -341,12 +339,11 @@ static enum kr_status write_all(struct kr_native_writer *w, struct kr_ctx *ctx)
 static enum kr_status write_to(struct kr_ctx *ctx, struct kr_native_writer w, struct kr_err *err)
 {
 	struct kr_str buffer;
-	enum kr_status status;
 
 	kr_str_init(&buffer, &ctx->mem);
 	w.out = &buffer;
 	w.err = err;
-	status = write_all(&w, ctx);
+	enum kr_status status = write_all(&w, ctx);
 	kr_str_done(&buffer);
 	return status;
 }

@@ -107,20 +107,19 @@ static int compare(const void *a, const void *b)
 static enum kr_status gather(struct lines *l, struct kr_ctx *ctx)
 {
 	const struct kr_history *h = l->h;
-	enum kr_status status = KR_OK;
 
 	for (uint32_t s = 0; s <= h->sessions.n; s++)
 		l->latest[s] = INT64_MIN;
 	for (uint32_t t = 0; t < h->txns.n; t++)
 		if (h->txns.at[t].session.i != KR_NONE)
 			l->last[h->txns.at[t].session.i] = t;
-	for (kr_txn t = {0}; t.i < h->txns.n && !status; t.i++)
-		status = add_txn(l, t) ? kr_ctx_tick(ctx) : KR_NOMEM;
-	for (kr_session s = {0}; s.i < h->sessions.n && !status; s.i++)
-		status = add(l, s, (struct line){.txn = s.i, .what = OVER}, NULL) ? KR_OK : KR_NOMEM;
-	if (!status && l->lines.n > 1)
+	for (kr_txn t = {0}; t.i < h->txns.n; t.i++)
+		KR_TRY(add_txn(l, t) ? kr_ctx_tick(ctx) : KR_NOMEM);
+	for (kr_session s = {0}; s.i < h->sessions.n; s.i++)
+		KR_TRY(add(l, s, (struct line){.txn = s.i, .what = OVER}, NULL) ? KR_OK : KR_NOMEM);
+	if (l->lines.n > 1)
 		qsort(l->lines.at, l->lines.n, sizeof *l->lines.at, compare);
-	return status;
+	return KR_OK;
 }
 
 /* The entry at that place: a walk goes on from the one before it, since lines of one transaction come in

@@ -141,12 +141,10 @@ static enum kr_status look(struct finder *f, kr_txn t, uint32_t op, kr_key k, kr
 {
 	struct kr_items items;
 	kr_txn last = {KR_NONE};
-	enum kr_status status = KR_OK;
 
 	if (!is_list(f, k))
 		return KR_OK;
-	if ((status = kr_elements_split(&f->numbered, value, &items)))
-		return status;
+	KR_TRY(kr_elements_split(&f->numbered, value, &items));
 	count_shown(f, k, &items);
 	for (; items.n > 0 && is_own(f, t, op, k, items.at[items.n - 1]); items.n--)
 		find(f, k, items.at[items.n - 1])->shown--;

@@ -101,9 +101,7 @@ static enum kr_status start(struct kr_source *s, struct kr_err *err)
 {
 	while (s->in_end < KR_UNPACK_MAGIC && !s->in_over &&
 		(s->in_end < 2 || kr_packing_may_be(s->in, s->in_end))) {
-		enum kr_status status = read_raw(s, err);
-		if (status)
-			return status;
+		KR_TRY(read_raw(s, err));
 	}
 	s->packing = kr_packing_of(s->in, s->in_end);
 	if (!s->packing)
@@ -225,11 +223,9 @@ static enum kr_status fill(struct kr_source *s, struct kr_err *err)
 /* Decodes until `size` bytes are there, or all. */
 static enum kr_status fill_up(struct kr_source *s, size_t size, struct kr_err *err)
 {
-	enum kr_status status = KR_OK;
-
-	while (!status && s->end - s->at < size && !s->over)
-		status = fill(s, err);
-	return status;
+	while (s->end - s->at < size && !s->over)
+		KR_TRY(fill(s, err));
+	return KR_OK;
 }
 
 /* Before text is given out: passes over the UTF-8 byte order mark that it may begin with. What holds a NUL
@@ -238,15 +234,12 @@ static enum kr_status begin_text(struct kr_source *s, struct kr_err *err)
 {
 	static const char mark[] = "\xef\xbb\xbf";
 	const size_t length = sizeof mark - 1;
-	enum kr_status status;
 
 	if (s->begun)
 		return KR_OK;
-	if ((status = fill_up(s, length, err)))
-		return status;
+	KR_TRY(fill_up(s, length, err));
 	if (s->end - s->at >= length && memcmp(s->out + s->at, mark, length) == 0) {
-		if ((status = fill_up(s, MARK_REACH, err)))
-			return status;
+		KR_TRY(fill_up(s, MARK_REACH, err));
 		s->at += memchr(s->out + s->at, '\0',
 				 s->end - s->at < MARK_REACH ? s->end - s->at : MARK_REACH)
 			? 0
@@ -350,14 +343,10 @@ enum kr_status kr_source_line(struct kr_source *s, char **line, size_t *length, 
 {
 	size_t searched = 0; /* bytes behind `at` without a newline */
 	char *newline;
-	enum kr_status status = begin_text(s, err);
-
-	if (status)
-		return status;
+	KR_TRY(begin_text(s, err));
 	while (!(newline = memchr(s->out + s->at + searched, '\n', s->end - s->at - searched)) && !s->over) {
 		searched = s->end - s->at;
-		if ((status = fill(s, err)))
-			return status;
+		KR_TRY(fill(s, err));
 	}
 	if (!newline && s->at == s->end) {
 		*line = NULL;
@@ -403,9 +392,7 @@ enum kr_status kr_source_bytes(struct kr_source *s, void *out, size_t size, size
 			break;
 		if (s->at == s->end)
 			s->at = s->end = 0;
-		enum kr_status status = fill(s, err);
-		if (status)
-			return status;
+		KR_TRY(fill(s, err));
 	}
 	*got = done;
 	return KR_OK;
@@ -413,12 +400,10 @@ enum kr_status kr_source_bytes(struct kr_source *s, void *out, size_t size, size
 
 enum kr_status kr_source_rest(struct kr_source *s, char **text, size_t *length, struct kr_err *err)
 {
-	enum kr_status status = begin_text(s, err);
+	KR_TRY(begin_text(s, err));
 
-	while (!status && !s->over)
-		status = fill(s, err);
-	if (status)
-		return status;
+	while (!s->over)
+		KR_TRY(fill(s, err));
 	*text = s->out + s->at;
 	*length = s->end - s->at;
 	s->out[s->end] = '\0';

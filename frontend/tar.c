@@ -26,11 +26,10 @@ static uint64_t size_of(const char *header)
 static bool is_history(const char *header)
 {
 	char name[NAME + 1];
-	const char *base;
 
 	memcpy(name, header, NAME);
 	name[NAME] = '\0';
-	base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+	const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
 	return (header[TYPE_AT] == '0' || header[TYPE_AT] == '\0') &&
 		(strcmp(base, "history.edn") == 0 || strcmp(base, "history.json") == 0);
 }
@@ -48,10 +47,7 @@ static enum kr_status take(struct kr_source *source, uint64_t size, char *out, s
 
 	while (size > 0) {
 		size_t n = size < BLOCK ? (size_t)size : BLOCK;
-		enum kr_status status = kr_source_bytes(source, out ? out : block, n, &got, err);
-
-		if (status)
-			return status;
+		KR_TRY(kr_source_bytes(source, out ? out : block, n, &got, err));
 		if (got < n)
 			return cut(err);
 		out += out ? n : 0;
@@ -66,11 +62,10 @@ static enum kr_status read_member(struct kr_ctx *ctx, const char *path, struct k
 	extern const struct kr_format kr_format_elle;
 	struct kr_source *inner;
 	char *bytes;
-	enum kr_status status;
 
 	if (size > SIZE_MAX - 1 || !(bytes = kr_mem_alloc(&ctx->mem, (size_t)size + 1, 1)))
 		return KR_NOMEM;
-	status = take(source, size, bytes, err);
+	enum kr_status status = take(source, size, bytes, err);
 	if (!status)
 		status = kr_source_memory(ctx, path, bytes, (size_t)size, &inner, err);
 	if (!status) {
@@ -88,7 +83,6 @@ static enum kr_status read_tar(struct kr_ctx *ctx, const char *path, struct kr_s
 
 	for (;;) {
 		size_t got;
-		uint64_t size;
 		enum kr_status status = kr_source_bytes(source, header, BLOCK, &got, err);
 
 		if (!status)
@@ -105,7 +99,7 @@ static enum kr_status read_tar(struct kr_ctx *ctx, const char *path, struct kr_s
 		if (!is_tar(header, BLOCK))
 			return kr_err_set(err, KR_BAD,
 				"the tar archive is damaged, expected the header of a file");
-		size = size_of(header);
+		uint64_t size = size_of(header);
 		if (is_history(header))
 			return read_member(ctx, path, source, size, h, err);
 		if ((status = take(source, (size + BLOCK - 1) / BLOCK * BLOCK, NULL, err)))

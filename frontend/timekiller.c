@@ -60,15 +60,13 @@ static enum kr_status read_op(struct kr_forms *f, uint32_t op)
 	uint32_t fields[3], line = f->nodes.at[op].line;
 	kr_value value = KR_ABSENT;
 	kr_key key;
-	enum kr_status status;
 	char type[8] = "", found[80];
 	size_t i = 0;
 
 	if (f->nodes.at[op].type != KR_FORM_MAP)
 		return kr_forms_bad(f, line, "the operation is %s, expected an object",
 			kr_form_found(f, op, found));
-	if ((status = kr_forms_fields(f, op, names, fields, 3)))
-		return status;
+	KR_TRY(kr_forms_fields(f, op, names, fields, 3));
 	if (fields[0] != KR_NONE && f->nodes.at[fields[0]].type == KR_FORM_STRING &&
 		f->nodes.at[fields[0]].length < sizeof type)
 		for (uint32_t c = 0; c < f->nodes.at[fields[0]].length; c++)
@@ -81,12 +79,10 @@ static enum kr_status read_op(struct kr_forms *f, uint32_t op)
 	if (fields[1] == KR_NONE)
 		return kr_forms_bad(f, line, "the operation has no key \"k\"");
 	unquote(f, fields[1]);
-	if ((status = kr_forms_key(f, fields[1], &key)))
-		return status;
+	KR_TRY(kr_forms_key(f, fields[1], &key));
 	if (fields[2] != KR_NONE) {
 		unquote(f, fields[2]);
-		if ((status = kr_forms_value(f, fields[2], &value)))
-			return status;
+		KR_TRY(kr_forms_value(f, fields[2], &value));
 	}
 	if (kinds[i].kind != KR_OP_READ && value.i == KR_ABSENT.i)
 		return kr_forms_bad(f, line, "the operation writes no value, expected \"v\"");
@@ -98,12 +94,9 @@ static enum kr_status read_stamp(struct kr_forms *f, uint32_t form, const char *
 	static const char *const names[] = {"p", "l"};
 	uint32_t fields[2] = {KR_NONE, KR_NONE};
 	char found[80];
-	enum kr_status status = form == KR_NONE || f->nodes.at[form].type != KR_FORM_MAP
-		? KR_OK
-		: kr_forms_fields(f, form, names, fields, 2);
-
-	if (status)
-		return status;
+	KR_TRY(form == KR_NONE || f->nodes.at[form].type != KR_FORM_MAP
+			? KR_OK
+			: kr_forms_fields(f, form, names, fields, 2));
 	if (!get_int(f, fields[0], &out->physical) || !get_int(f, fields[1], &out->logical))
 		return kr_forms_bad(f, f->nodes.at[form == KR_NONE ? 0 : form].line,
 			"\"%s\" is %s, expected {\"p\": integer, \"l\": integer}", what,
@@ -150,23 +143,20 @@ static enum kr_status read_txn(struct timekiller *k)
 	uint32_t fields[5];
 	kr_value session;
 	char found[80];
-	enum kr_status status;
 
 	if (f->nodes.at[0].type != KR_FORM_MAP)
 		return kr_forms_bad(f, txn.line, "found %s, expected a transaction: an object",
 			kr_form_found(f, 0, found));
-	if ((status = kr_forms_fields(f, 0, names, fields, 5)) ||
-		(status = take_name(f, fields[0], "tid", &txn.id)) ||
-		(status = take_name(f, fields[1], "sid", &session)) ||
-		(status = read_stamp(f, fields[2], "sts", &stamps[0])) ||
-		(status = read_stamp(f, fields[3], "cts", &stamps[1])))
-		return status;
+	KR_TRY(kr_forms_fields(f, 0, names, fields, 5));
+	KR_TRY(take_name(f, fields[0], "tid", &txn.id));
+	KR_TRY(take_name(f, fields[1], "sid", &session));
+	KR_TRY(read_stamp(f, fields[2], "sts", &stamps[0]));
+	KR_TRY(read_stamp(f, fields[3], "cts", &stamps[1]));
 	if (fields[4] == KR_NONE || f->nodes.at[fields[4]].type != KR_FORM_LIST)
 		return kr_forms_bad(f, txn.line, "\"ops\" is %s, expected an array",
 			kr_form_found(f, fields[4], found));
 	for (uint32_t at = fields[4] + 1; at < f->nodes.at[fields[4]].end; at = f->nodes.at[at].end)
-		if ((status = read_op(f, at)))
-			return status;
+		KR_TRY(read_op(f, at));
 	txn.session = kr_history_session(f->h, session);
 	return txn.session.i == KR_NONE ? KR_NOMEM : add_txn(k, txn, stamps);
 }

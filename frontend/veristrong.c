@@ -43,10 +43,7 @@ static enum kr_status read_int(struct veristrong *v, const char *expected, int64
 static enum kr_status read_list(struct veristrong *v, kr_value *out)
 {
 	int64_t count, element;
-	enum kr_status status = read_int(v, "expected how many elements were read, an integer", &count);
-
-	if (status)
-		return status;
+	KR_TRY(read_int(v, "expected how many elements were read, an integer", &count));
 	if (count < 0)
 		return bad(v, "expected how many elements were read, not a negative number");
 	*out = KR_ABSENT;
@@ -54,10 +51,8 @@ static enum kr_status read_list(struct veristrong *v, kr_value *out)
 		return KR_OK;
 	v->list.n = 0;
 	for (int64_t i = 0; i < count; i++) {
-		if ((status = read_int(v, "expected another element of the list, an integer of 64 bits",
-			     &element)) ||
-			(status = kr_ctx_tick(v->ctx)))
-			return status;
+		KR_TRY(read_int(v, "expected another element of the list, an integer of 64 bits", &element));
+		KR_TRY(kr_ctx_tick(v->ctx));
 		kr_str_format(&v->list, "%c%lld", i == 0 ? '[' : ',', (long long)element);
 	}
 	kr_str_add_bytes(&v->list, "]", 1);
@@ -73,7 +68,6 @@ static enum kr_status read_op(struct veristrong *v)
 	int64_t session, id, key, element;
 	uint32_t txn;
 	kr_value a = KR_ABSENT;
-	char kind;
 	enum kr_status status;
 
 	if ((status = read_int(v, "expected a session, an integer of 64 bits", &session)))
@@ -84,7 +78,7 @@ static enum kr_status read_op(struct veristrong *v)
 	if ((status = read_int(v, "expected a transaction, an integer of 64 bits", &id)))
 		return status;
 	skip_blanks(v);
-	kind = *v->at;
+	char kind = *v->at;
 	if ((kind != 'R' && kind != 'A') || !is_blank(v->at[1]))
 		return bad(v, "expected R or A");
 	v->at++;
@@ -164,10 +158,9 @@ static int sniff(const char *path, const char *head, size_t length)
 
 	(void)path;
 	for (const char *token = tokens; *token; token++) {
-		size_t from;
 		while (at < length && is_blank(head[at]))
 			at++;
-		from = at;
+		size_t from = at;
 		while (at < length &&
 			(*token == '#' ? head[at] >= '0' && head[at] <= '9'
 				       : head[at] == 'A' || head[at] == 'R'))

@@ -36,19 +36,19 @@ static enum kr_status take_read(struct kr_forms *f, uint32_t form, kr_value *out
 static enum kr_status read_read(struct kr_forms *f, kr_key key, uint32_t form)
 {
 	kr_value value;
-	enum kr_status status = take_read(f, form, &value);
+	KR_TRY(take_read(f, form, &value));
 
-	return status ? status : kr_foreign_op(f->h, KR_OP_READ, key, value, true);
+	return kr_foreign_op(f->h, KR_OP_READ, key, value, true);
 }
 
 static enum kr_status read_write(struct kr_forms *f, enum kr_op_kind kind, kr_key key, uint32_t form)
 {
 	kr_value value;
-	enum kr_status status = kr_forms_value(f, form, &value);
+	KR_TRY(kr_forms_value(f, form, &value));
 
-	if (!status && value.i == KR_ABSENT.i)
+	if (value.i == KR_ABSENT.i)
 		return bad_op(f, form, "a value that is written, not null");
-	return status ? status : kr_foreign_op(f->h, kind, key, value, false);
+	return kr_foreign_op(f->h, kind, key, value, false);
 }
 
 /* Rows {"id": key, "val": value} of a range. */
@@ -57,18 +57,15 @@ static enum kr_status read_rows(struct kr_forms *f, uint32_t list)
 	static const char *const names[] = {"id", "val"};
 	uint32_t fields[2];
 	struct kr_row row;
-	enum kr_status status;
 
 	for (uint32_t at = list + 1; at < f->nodes.at[list].end; at = f->nodes.at[at].end) {
 		if (f->nodes.at[at].type != KR_FORM_MAP)
 			return bad_op(f, at, "a row {\"id\": ..., \"val\": ...}");
-		if ((status = kr_forms_fields(f, at, names, fields, 2)))
-			return status;
+		KR_TRY(kr_forms_fields(f, at, names, fields, 2));
 		if (fields[0] == KR_NONE || fields[1] == KR_NONE)
 			return bad_op(f, at, "a row with \"id\" and \"val\"");
-		if ((status = kr_forms_key(f, fields[0], &row.key)) ||
-			(status = kr_forms_value(f, fields[1], &row.value)))
-			return status;
+		KR_TRY(kr_forms_key(f, fields[0], &row.key));
+		KR_TRY(kr_forms_value(f, fields[1], &row.value));
 		if (row.value.i == KR_ABSENT.i)
 			return bad_op(f, at, "a row with a value");
 		if (!kr_vec_push(f->h->mem, &f->h->rows, row))
@@ -91,15 +88,14 @@ static enum kr_status read_range(struct kr_forms *f, const uint32_t *parts, uint
 		.limit = -1,
 		.row_first = f->h->rows.n,
 		.cond_first = f->h->conds.n};
-	enum kr_status status;
 
 	if (count < 5 || f->nodes.at[parts[3]].type != KR_FORM_LIST ||
 		f->nodes.at[parts[4]].type != KR_FORM_LIST)
 		return bad_op(f, parts[0], "[\"range\", low, high, rows, dead rows]");
 	if (!is_nil(f, parts[1]) || !is_nil(f, parts[2]))
 		return bad_op(f, parts[0], "a range without bounds (\"nil\"): others cannot be read");
-	if ((status = read_rows(f, parts[3])) || (status = read_rows(f, parts[4])))
-		return status;
+	KR_TRY(read_rows(f, parts[3]));
+	KR_TRY(read_rows(f, parts[4]));
 	scan.row_count = f->h->rows.n - scan.row_first;
 	return kr_foreign_scan(f->h, KR_OP_RANGE, &scan);
 }
@@ -218,11 +214,8 @@ static enum kr_status read_log(struct viper *v, const char *folder, const char *
 	uint32_t file = v->h->files.n;
 	const char *path = kr_foreign_file(v->h, folder, name);
 	struct kr_source *source;
-	enum kr_status status = path ? kr_source_open(v->ctx, path, &source, v->err) : KR_NOMEM;
-
-	if (status)
-		return status;
-	status = read_forms(v, source, name, file);
+	KR_TRY(path ? kr_source_open(v->ctx, path, &source, v->err) : KR_NOMEM);
+	enum kr_status status = read_forms(v, source, name, file);
 	kr_source_free(source);
 	if (status)
 		kr_err_at(v->err, path, 0, 0);

@@ -226,7 +226,6 @@ static enum kr_status write_elle(struct kr_ctx *ctx, struct writing *w, struct m
 static enum kr_status write_foreign(struct kr_ctx *ctx, struct writing *w, struct moment *moments)
 {
 	const struct kr_history *h = w->h;
-	enum kr_status status;
 	uint32_t alone = 0;
 
 	if (w->target->elle)
@@ -238,8 +237,7 @@ static enum kr_status write_foreign(struct kr_ctx *ctx, struct writing *w, struc
 			t, false};
 		if (w->target->plume)
 			put_plume(w, t);
-		if ((status = kr_ctx_tick(ctx)))
-			return status;
+		KR_TRY(kr_ctx_tick(ctx));
 	}
 	if (w->target->plume)
 		return KR_OK;
@@ -255,9 +253,7 @@ enum kr_status kr_target_write(struct kr_ctx *ctx, const struct kr_history *h, c
 		.losses = losses,
 		.out = out,
 		.free_session = (int64_t)h->sessions.n};
-	struct moment *moments;
 	struct kr_arena arena;
-	enum kr_status status;
 
 	if (target->stream)
 		return kr_native_write_stream_text(ctx, h, out, err);
@@ -271,8 +267,8 @@ enum kr_status kr_target_write(struct kr_ctx *ctx, const struct kr_history *h, c
 			name->integer < INT64_MAX - UINT32_MAX)
 			w.free_session = name->integer + 1;
 	}
-	moments = KR_NEW_ARRAY(&arena, struct moment, (size_t)h->txns.n * 2);
-	status = w.gone && moments ? write_foreign(ctx, &w, moments) : KR_NOMEM;
+	struct moment *moments = KR_NEW_ARRAY(&arena, struct moment, (size_t)h->txns.n * 2);
+	enum kr_status status = w.gone && moments ? write_foreign(ctx, &w, moments) : KR_NOMEM;
 	kr_arena_done(&arena);
 	return status == KR_OK && out->failed ? KR_NOMEM : status;
 }

@@ -326,7 +326,6 @@ static enum kr_status look(struct kr_ctx *ctx, struct finding *f, uint32_t *last
 {
 	const struct kr_history *h = f->h;
 	bool times = false;
-	enum kr_status status;
 
 	for (uint32_t s = 0; s < h->sessions.n; s++)
 		previous[s] = (kr_txn){KR_NONE};
@@ -337,8 +336,7 @@ static enum kr_status look(struct kr_ctx *ctx, struct finding *f, uint32_t *last
 	}
 	for (uint32_t t = 0; t < h->txns.n; t++) {
 		look_at_txn(f, t, lasts);
-		if ((status = kr_ctx_tick(ctx)))
-			return status;
+		KR_TRY(kr_ctx_tick(ctx));
 	}
 	look_at_header(f);
 	/* exact times would order more */

@@ -40,13 +40,6 @@ struct reader {
 	KR_VEC(struct kr_text) txn_names, key_names, values;
 };
 
-#define TRY(expression) \
-	do { \
-		enum kr_status try_status = (expression); \
-		if (try_status) \
-			return try_status; \
-	} while (0)
-
 static enum kr_status pushed(bool done) { return done ? KR_OK : KR_NOMEM; }
 
 /* The number that a line gives to what it describes: the next one. */
@@ -55,7 +48,7 @@ static enum kr_status read_id(struct reader *r, uint32_t next)
 	const char *before = r->lex.at;
 	uint32_t id;
 
-	TRY(kr_lex_u32(&r->lex, "a number", KR_NONE, &id));
+	KR_TRY(kr_lex_u32(&r->lex, "a number", KR_NONE, &id));
 	if (id == next)
 		return KR_OK;
 	r->lex.at = before;
@@ -91,23 +84,23 @@ static enum kr_status read_txn(struct reader *r)
 	struct kr_asg_txn txn = {.session = KR_NONE};
 	struct kr_text name;
 
-	TRY(read_id(r, r->txns.n));
-	TRY(read_name(r, &name));
-	TRY(read_presence(r, &txn));
+	KR_TRY(read_id(r, r->txns.n));
+	KR_TRY(read_name(r, &name));
+	KR_TRY(read_presence(r, &txn));
 	if (kr_lex_accept(&r->lex, "session")) {
 		uint32_t limit = r->has_sessions ? r->asg.nsessions : KR_NONE;
 
-		TRY(kr_lex_u32(&r->lex, "the number of a session", limit, &txn.session));
+		KR_TRY(kr_lex_u32(&r->lex, "the number of a session", limit, &txn.session));
 		if (txn.session >= r->asg.nsessions)
 			r->asg.nsessions = txn.session + 1;
 	}
 	if (kr_lex_accept(&r->lex, "begin")) {
 		txn.has_begin = true;
-		TRY(kr_lex_i64(&r->lex, "a time", &txn.begin));
+		KR_TRY(kr_lex_i64(&r->lex, "a time", &txn.begin));
 	}
 	if (kr_lex_accept(&r->lex, "end")) {
 		txn.has_end = true;
-		TRY(kr_lex_i64(&r->lex, "a time", &txn.end));
+		KR_TRY(kr_lex_i64(&r->lex, "a time", &txn.end));
 	}
 	return pushed(kr_vec_push(r->asg.mem, &r->txns, txn) && kr_vec_push(r->asg.mem, &r->txn_names, name));
 }
@@ -117,8 +110,8 @@ static enum kr_status read_key(struct reader *r)
 	struct kr_asg_key key = {.first = KR_NONE};
 	struct kr_text name;
 
-	TRY(read_id(r, r->keys.n));
-	TRY(read_name(r, &name));
+	KR_TRY(read_id(r, r->keys.n));
+	KR_TRY(read_name(r, &name));
 	key.open_initial = kr_lex_accept(&r->lex, "open");
 	return pushed(kr_vec_push(r->asg.mem, &r->keys, key) && kr_vec_push(r->asg.mem, &r->key_names, name));
 }
@@ -129,20 +122,20 @@ static enum kr_status read_part(struct reader *r)
 	struct kr_asg_key key = {.first = KR_NONE};
 	struct kr_asg_part part = {.label = KR_NONE};
 
-	TRY(read_id(r, r->keys.n));
-	TRY(kr_lex_expect(&r->lex, "of"));
-	TRY(kr_lex_u32(&r->lex, "the number of a key", r->keys.n - r->parts.n, &part.of.i));
+	KR_TRY(read_id(r, r->keys.n));
+	KR_TRY(kr_lex_expect(&r->lex, "of"));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of a key", r->keys.n - r->parts.n, &part.of.i));
 	key.open_initial = kr_lex_accept(&r->lex, "open");
 	if (kr_lex_accept(&r->lex, "label")) {
 		struct label label = {0};
 
-		TRY(kr_lex_u32(&r->lex, "the number of a label", KR_NONE, &label.number));
+		KR_TRY(kr_lex_u32(&r->lex, "the number of a label", KR_NONE, &label.number));
 		part.label = label.number;
 		while (*r->lex.at == ' ' || *r->lex.at == '\t')
 			r->lex.at++;
 		if (*r->lex.at != '\0' && *r->lex.at != '\n' && *r->lex.at != '\r')
-			TRY(kr_lex_rest(&r->lex, "a label", &r->asg.arena, &label.text));
-		TRY(pushed(kr_vec_push(r->asg.mem, &r->labels, label)));
+			KR_TRY(kr_lex_rest(&r->lex, "a label", &r->asg.arena, &label.text));
+		KR_TRY(pushed(kr_vec_push(r->asg.mem, &r->labels, label)));
 	}
 
 	struct kr_text name = r->key_names.at[part.of.i];
@@ -166,11 +159,11 @@ static enum kr_status read_writer(struct reader *r, struct kr_asg_version *versi
 		r->keys.at[version->key.i].first = n;
 		return KR_OK;
 	}
-	TRY(kr_lex_expect(&r->lex, "by"));
+	KR_TRY(kr_lex_expect(&r->lex, "by"));
 
 	const char *before = r->lex.at;
 
-	TRY(kr_lex_u32(&r->lex, "the number of a transaction", r->txns.n, &version->writer.i));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of a transaction", r->txns.n, &version->writer.i));
 	if (last->writer.i == KR_NONE || last->writer.i < version->writer.i)
 		return KR_OK;
 	r->lex.at = before;
@@ -182,13 +175,13 @@ static enum kr_status read_version(struct reader *r)
 	struct kr_asg_version version;
 	struct kr_text value = {0};
 
-	TRY(read_id(r, r->versions.n));
-	TRY(kr_lex_expect(&r->lex, "key"));
-	TRY(kr_lex_u32(&r->lex, "the number of a key", r->keys.n, &version.key.i));
-	TRY(read_writer(r, &version));
+	KR_TRY(read_id(r, r->versions.n));
+	KR_TRY(kr_lex_expect(&r->lex, "key"));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of a key", r->keys.n, &version.key.i));
+	KR_TRY(read_writer(r, &version));
 	if (kr_lex_accept(&r->lex, "value")) {
 		r->has_values = true;
-		TRY(kr_lex_rest(&r->lex, "a value", &r->asg.arena, &value));
+		KR_TRY(kr_lex_rest(&r->lex, "a value", &r->asg.arena, &value));
 	}
 	return pushed(
 		kr_vec_push(r->asg.mem, &r->versions, version) && kr_vec_push(r->asg.mem, &r->values, value));
@@ -199,8 +192,8 @@ static enum kr_status read_member(struct reader *r, const struct kr_asg_set *set
 	kr_version v;
 	const char *before = r->lex.at;
 
-	TRY(kr_ctx_tick(r->ctx));
-	TRY(kr_lex_u32(&r->lex, "the number of a version or }", r->versions.n, &v.i));
+	KR_TRY(kr_ctx_tick(r->ctx));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of a version or }", r->versions.n, &v.i));
 	if (r->members.n > set->first) {
 		kr_version last = r->members.at[r->members.n - 1];
 
@@ -216,11 +209,11 @@ static enum kr_status read_set(struct reader *r)
 {
 	struct kr_asg_set set = {.first = r->members.n};
 
-	TRY(read_id(r, r->sets.n));
+	KR_TRY(read_id(r, r->sets.n));
 	set.complement = kr_lex_accept(&r->lex, "not");
-	TRY(kr_lex_expect(&r->lex, "{"));
+	KR_TRY(kr_lex_expect(&r->lex, "{"));
 	while (!kr_lex_accept(&r->lex, "}"))
-		TRY(read_member(r, &set));
+		KR_TRY(read_member(r, &set));
 	set.count = r->members.n - set.first;
 	return pushed(kr_vec_push(r->asg.mem, &r->sets, set));
 }
@@ -242,17 +235,17 @@ static enum kr_status read_observation(struct reader *r)
 {
 	struct kr_observation obs = {0};
 
-	TRY(kr_lex_expect(&r->lex, "txn"));
-	TRY(kr_lex_u32(&r->lex, "the number of a transaction", r->txns.n, &obs.txn.i));
-	TRY(kr_lex_expect(&r->lex, "op"));
-	TRY(kr_lex_u32(&r->lex, "the number of an operation", KR_NONE, &obs.op));
-	TRY(kr_lex_expect(&r->lex, "key"));
-	TRY(kr_lex_u32(&r->lex, "the number of a key", r->keys.n, &obs.key.i));
-	TRY(kr_lex_expect(&r->lex, "set"));
-	TRY(kr_lex_u32(&r->lex, "the number of a set", r->sets.n, &obs.set));
+	KR_TRY(kr_lex_expect(&r->lex, "txn"));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of a transaction", r->txns.n, &obs.txn.i));
+	KR_TRY(kr_lex_expect(&r->lex, "op"));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of an operation", KR_NONE, &obs.op));
+	KR_TRY(kr_lex_expect(&r->lex, "key"));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of a key", r->keys.n, &obs.key.i));
+	KR_TRY(kr_lex_expect(&r->lex, "set"));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of a set", r->sets.n, &obs.set));
 	obs.predicate = kr_lex_accept(&r->lex, "predicate");
 	obs.loose = kr_lex_accept(&r->lex, "loose");
-	TRY(check_observation(r, &obs));
+	KR_TRY(check_observation(r, &obs));
 	return pushed(kr_vec_push(r->asg.mem, &r->obs, obs));
 }
 
@@ -260,14 +253,14 @@ static enum kr_status read_order(struct reader *r)
 {
 	struct kr_asg_order order = {.guard = {KR_NONE}};
 
-	TRY(kr_lex_u32(&r->lex, "the number of a version", r->versions.n, &order.before.i));
-	TRY(kr_lex_expect(&r->lex, "<"));
-	TRY(kr_lex_u32(&r->lex, "the number of a version", r->versions.n, &order.after.i));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of a version", r->versions.n, &order.before.i));
+	KR_TRY(kr_lex_expect(&r->lex, "<"));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of a version", r->versions.n, &order.after.i));
 	if (r->versions.at[order.before.i].key.i != r->versions.at[order.after.i].key.i ||
 		order.before.i == order.after.i || r->versions.at[order.after.i].writer.i == KR_NONE)
 		return kr_lex_fail(&r->lex, "two versions of one key, the second not the initial one");
 	if (kr_lex_accept(&r->lex, "if"))
-		TRY(kr_lex_u32(&r->lex, "the number of a transaction", r->txns.n, &order.guard.i));
+		KR_TRY(kr_lex_u32(&r->lex, "the number of a transaction", r->txns.n, &order.guard.i));
 	return pushed(kr_vec_push(r->asg.mem, &r->orders, order));
 }
 
@@ -275,13 +268,13 @@ static enum kr_status read_term(struct reader *r)
 {
 	struct kr_asg_term term;
 
-	TRY(kr_ctx_tick(r->ctx));
-	TRY(kr_lex_expect(&r->lex, "obs"));
-	TRY(kr_lex_u32(&r->lex, "the number of an observation", r->obs.n, &term.obs.i));
-	TRY(kr_lex_expect(&r->lex, "="));
-	TRY(kr_lex_u32(&r->lex, "the number of a version", r->versions.n, &term.seen.i));
-	TRY(kr_lex_expect(&r->lex, "weight"));
-	TRY(kr_lex_i64(&r->lex, "a weight", &term.weight));
+	KR_TRY(kr_ctx_tick(r->ctx));
+	KR_TRY(kr_lex_expect(&r->lex, "obs"));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of an observation", r->obs.n, &term.obs.i));
+	KR_TRY(kr_lex_expect(&r->lex, "="));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of a version", r->versions.n, &term.seen.i));
+	KR_TRY(kr_lex_expect(&r->lex, "weight"));
+	KR_TRY(kr_lex_i64(&r->lex, "a weight", &term.weight));
 	return pushed(kr_vec_push(r->asg.mem, &r->terms, term));
 }
 
@@ -289,17 +282,17 @@ static enum kr_status read_sum(struct reader *r)
 {
 	struct kr_asg_sum sum = {.first = r->terms.n};
 
-	TRY(kr_lex_expect(&r->lex, "txn"));
-	TRY(kr_lex_u32(&r->lex, "the number of a transaction", r->txns.n, &sum.txn.i));
-	TRY(kr_lex_expect(&r->lex, "op"));
-	TRY(kr_lex_u32(&r->lex, "the number of an operation", KR_NONE, &sum.op));
-	TRY(kr_lex_expect(&r->lex, "key"));
-	TRY(kr_lex_u32(&r->lex, "the number of a key", r->keys.n - r->parts.n, &sum.key.i));
-	TRY(kr_lex_expect(&r->lex, "total"));
-	TRY(kr_lex_i64(&r->lex, "a total", &sum.total));
-	TRY(kr_lex_expect(&r->lex, "{"));
+	KR_TRY(kr_lex_expect(&r->lex, "txn"));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of a transaction", r->txns.n, &sum.txn.i));
+	KR_TRY(kr_lex_expect(&r->lex, "op"));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of an operation", KR_NONE, &sum.op));
+	KR_TRY(kr_lex_expect(&r->lex, "key"));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of a key", r->keys.n - r->parts.n, &sum.key.i));
+	KR_TRY(kr_lex_expect(&r->lex, "total"));
+	KR_TRY(kr_lex_i64(&r->lex, "a total", &sum.total));
+	KR_TRY(kr_lex_expect(&r->lex, "{"));
 	while (!kr_lex_accept(&r->lex, "}"))
-		TRY(read_term(r));
+		KR_TRY(read_term(r));
 	sum.count = r->terms.n - sum.first;
 	return pushed(kr_vec_push(r->asg.mem, &r->sums, sum));
 }
@@ -308,14 +301,14 @@ static enum kr_status read_head(struct reader *r)
 {
 	if (!kr_lex_line(&r->lex))
 		return kr_lex_fail(&r->lex, "asg 1");
-	TRY(kr_lex_expect(&r->lex, "asg"));
-	TRY(kr_lex_expect(&r->lex, "1"));
+	KR_TRY(kr_lex_expect(&r->lex, "asg"));
+	KR_TRY(kr_lex_expect(&r->lex, "1"));
 	if (kr_lex_accept(&r->lex, "sessions")) {
 		r->has_sessions = true;
-		TRY(kr_lex_u32(&r->lex, "a number of sessions", KR_NONE, &r->asg.nsessions));
+		KR_TRY(kr_lex_u32(&r->lex, "a number of sessions", KR_NONE, &r->asg.nsessions));
 	}
 	if (kr_lex_accept(&r->lex, "skew"))
-		TRY(kr_lex_i64(&r->lex, "a clock skew", &r->asg.clock_skew));
+		KR_TRY(kr_lex_i64(&r->lex, "a clock skew", &r->asg.clock_skew));
 	return kr_lex_end(&r->lex);
 }
 
@@ -338,17 +331,17 @@ static enum kr_status read_lines(struct reader *r)
 	size_t section = 0;
 
 	while (kr_lex_line(&r->lex)) {
-		TRY(kr_ctx_tick(r->ctx));
+		KR_TRY(kr_ctx_tick(r->ctx));
 		if (kr_lex_accept(&r->lex, "end")) {
-			TRY(kr_lex_expect(&r->lex, "asg"));
+			KR_TRY(kr_lex_expect(&r->lex, "asg"));
 			return kr_lex_end(&r->lex);
 		}
 		while (section < KR_COUNT(lines) && !kr_lex_accept(&r->lex, lines[section].word))
 			section++;
 		if (section == KR_COUNT(lines))
 			break;
-		TRY(lines[section].read(r));
-		TRY(kr_lex_end(&r->lex));
+		KR_TRY(lines[section].read(r));
+		KR_TRY(kr_lex_end(&r->lex));
 	}
 	return kr_lex_fail(&r->lex,
 		"txn, key, part, version, set, observe, order, sum (in this sequence) or end asg");
@@ -484,7 +477,7 @@ static enum kr_status seal_names(struct reader *r)
 	texts->values = seal(asg, r->values.at, r->values.n, sizeof *r->values.at);
 	if (!texts->txns || !texts->keys || !texts->values)
 		return KR_NOMEM;
-	TRY(seal_labels(r, texts));
+	KR_TRY(seal_labels(r, texts));
 
 	bool labels = texts->nlabels > 0 && texts->labels[0].text.at;
 
@@ -495,8 +488,8 @@ static enum kr_status seal_names(struct reader *r)
 
 static enum kr_status read_all(struct reader *r)
 {
-	TRY(read_head(r));
-	TRY(read_lines(r));
+	KR_TRY(read_head(r));
+	KR_TRY(read_lines(r));
 
 	uint32_t keys = r->versions.n ? r->versions.at[r->versions.n - 1].key.i + 1 : 0;
 
@@ -505,8 +498,8 @@ static enum kr_status read_all(struct reader *r)
 			"found no versions of key %u, expected at least its initial one", keys);
 	if (!kr_vec_push(r->asg.mem, &r->keys, (struct kr_asg_key){.first = r->versions.n}))
 		return KR_NOMEM;
-	TRY(seal_names(r));
-	TRY(seal_arrays(r));
+	KR_TRY(seal_names(r));
+	KR_TRY(seal_arrays(r));
 	return kr_asg_verify(&r->asg, r->lex.err);
 }
 

@@ -289,11 +289,7 @@ enum kr_status kr_asg_verify(const struct kr_asg *asg, struct kr_err *err)
 		verify_index,
 	};
 
-	for (size_t i = 0; i < KR_COUNT(parts); i++) {
-		enum kr_status status = parts[i](asg, err);
-
-		if (status)
-			return status;
-	}
+	for (size_t i = 0; i < KR_COUNT(parts); i++)
+		KR_TRY(parts[i](asg, err));
 	return KR_OK;
 }

@@ -63,9 +63,7 @@ static enum kr_status join_nearest(const struct kr_ir *ir, struct cover *cover, 
 		}
 		if (best != KR_NONE)
 			join(cover, v, best);
-		enum kr_status status = kr_ctx_tick(ir->ctx);
-		if (status)
-			return status;
+		KR_TRY(kr_ctx_tick(ir->ctx));
 	}
 	return KR_OK;
 }
@@ -112,11 +110,8 @@ static enum kr_status make_cover(const struct kr_ir *ir, struct kr_clock *c, str
 	memset(cover->next, 0xff, (size_t)ir->nnodes * sizeof *cover->next);
 	memset(cover->prev, 0xff, (size_t)ir->nnodes * sizeof *cover->prev);
 	join_orders(ir, cover);
-	enum kr_status status = join_nearest(ir, cover, c->rank, c->by_rank);
-	if (!status)
-		status = list_chains(ir, cover);
-	if (status)
-		return status;
+	KR_TRY(join_nearest(ir, cover, c->rank, c->by_rank));
+	KR_TRY(list_chains(ir, cover));
 	c->nchains = tracked_chains(ir, cover->chains.n);
 	for (uint32_t i = 0; i < c->nchains; i++) {
 		uint32_t position = 0;

@@ -269,19 +269,18 @@ static enum kr_status add_time(struct kr_evident *c, kr_txn t, struct kr_links *
 enum kr_status kr_evident_out(struct kr_evident *c, kr_txn t, uint32_t kinds, struct kr_links *out)
 {
 	bool leads = !c->ir->asg->txns[t.i].outcome_unknown;
-	enum kr_status status = KR_OK;
 
 	if (!is_present(c, t))
 		return KR_OK;
 	if (kinds & KR_BIT(KR_WW))
-		status = add_ww(c, t, out);
-	if (!status && kinds & KR_BIT(KR_WR))
-		status = add_wr(c, t, (kinds & KR_BIT(KR_WW)) != 0, out);
-	if (!status && kinds & KR_BIT(KR_RW))
-		status = add_rw(c, t, out);
-	if (!status && kinds & KR_BIT(KR_SO) && leads && c->ir->order >= KR_ORDER_SESSION)
-		status = add_session(c, t, out);
-	if (!status && kinds & KR_BIT(KR_RT) && leads && c->ir->order >= KR_ORDER_REALTIME)
-		status = add_time(c, t, out);
-	return status;
+		KR_TRY(add_ww(c, t, out));
+	if (kinds & KR_BIT(KR_WR))
+		KR_TRY(add_wr(c, t, (kinds & KR_BIT(KR_WW)) != 0, out));
+	if (kinds & KR_BIT(KR_RW))
+		KR_TRY(add_rw(c, t, out));
+	if (kinds & KR_BIT(KR_SO) && leads && c->ir->order >= KR_ORDER_SESSION)
+		KR_TRY(add_session(c, t, out));
+	if (kinds & KR_BIT(KR_RT) && leads && c->ir->order >= KR_ORDER_REALTIME)
+		KR_TRY(add_time(c, t, out));
+	return KR_OK;
 }

@@ -17,9 +17,7 @@ static enum kr_status add_program_edges(struct kr_ir *ir)
 		return KR_OK;
 	for (uint32_t t = 0; t < ir->asg->ntxns; t++) {
 		struct kr_edge edge = {{2 * t}, {2 * t + 1}, KR_NONE, KR_PROGRAM, KR_RULE_GIVEN};
-		enum kr_status status = kr_ir_add_edge(ir, edge);
-		if (status)
-			return status;
+		KR_TRY(kr_ir_add_edge(ir, edge));
 	}
 	return KR_OK;
 }
@@ -65,8 +63,8 @@ static enum kr_status allocate(struct kr_ir *ir)
 	}
 	for (uint32_t v = 0; v < ir->nnodes; v++)
 		ir->head.at[ir->head.n++] = KR_NONE;
-	enum kr_status status = link_siblings(ir);
-	return status ? status : add_program_edges(ir);
+	KR_TRY(link_siblings(ir));
+	return add_program_edges(ir);
 }
 
 enum kr_status kr_ir_init(struct kr_ir *ir, struct kr_ctx *ctx, const struct kr_asg *asg,

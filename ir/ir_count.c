@@ -81,10 +81,7 @@ static enum kr_status count_ordered(const struct kr_ir *ir, const struct place *
 			end++;
 		*pairs += reaching(ir, writers + first, end - first, writers, n);
 
-		enum kr_status status = kr_ctx_check(ir->ctx);
-
-		if (status)
-			return status;
+		KR_TRY(kr_ctx_check(ir->ctx));
 	}
 	return KR_OK;
 }

@@ -8,13 +8,6 @@
 
 #include <string.h>
 
-#define TRY(expression) \
-	do { \
-		enum kr_status try_status = (expression); \
-		if (try_status) \
-			return try_status; \
-	} while (0)
-
 static const char *const model_names[] =
 	{[KR_NODES_TXN] = "txn", [KR_NODES_BEGIN_COMMIT] = "begin-commit", [KR_NODES_PREFIX] = "prefix"};
 static const char *const presence_names[] =
@@ -148,11 +141,11 @@ static enum kr_status read_time(struct reader *r)
 	uint32_t n;
 	kr_node node;
 
-	TRY(kr_lex_u32(&r->lex, "a number of time nodes, no more than transactions", r->ir->asg->ntxns + 1,
+	KR_TRY(kr_lex_u32(&r->lex, "a number of time nodes, no more than transactions", r->ir->asg->ntxns + 1,
 		&n));
 	while (n-- > 0) {
-		TRY(kr_ctx_tick(r->ir->ctx));
-		TRY(kr_ir_add_time_node(r->ir, &node));
+		KR_TRY(kr_ctx_tick(r->ir->ctx));
+		KR_TRY(kr_ir_add_time_node(r->ir, &node));
 	}
 	return KR_OK;
 }
@@ -163,13 +156,13 @@ static enum kr_status read_presence(struct reader *r)
 	uint32_t t;
 	unsigned presence = KR_OPEN;
 
-	TRY(kr_lex_expect(&r->lex, "txn"));
-	TRY(kr_lex_u32(&r->lex, "the number of a transaction", ir->asg->ntxns, &t));
-	TRY(read_name(&r->lex, presence_names, KR_COUNT(presence_names), "present, open or absent",
+	KR_TRY(kr_lex_expect(&r->lex, "txn"));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of a transaction", ir->asg->ntxns, &t));
+	KR_TRY(read_name(&r->lex, presence_names, KR_COUNT(presence_names), "present, open or absent",
 		&presence));
 	ir->presence[t] = (uint8_t)presence;
 	if (kr_lex_accept(&r->lex, "why"))
-		TRY(kr_lex_u32(&r->lex, "the number of an observation", ir->asg->nobs,
+		KR_TRY(kr_lex_u32(&r->lex, "the number of an observation", ir->asg->nobs,
 			&ir->presence_why[t].i));
 	return KR_OK;
 }
@@ -179,12 +172,12 @@ static enum kr_status read_source(struct reader *r)
 	const struct kr_asg *asg = r->ir->asg;
 	uint32_t o;
 
-	TRY(kr_lex_expect(&r->lex, "obs"));
-	TRY(kr_lex_u32(&r->lex, "the number of an observation", asg->nobs, &o));
-	TRY(kr_lex_expect(&r->lex, "="));
-	TRY(kr_lex_u32(&r->lex, "the number of a version", asg->nversions, &r->ir->source[o].i));
+	KR_TRY(kr_lex_expect(&r->lex, "obs"));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of an observation", asg->nobs, &o));
+	KR_TRY(kr_lex_expect(&r->lex, "="));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of a version", asg->nversions, &r->ir->source[o].i));
 	if (kr_lex_accept(&r->lex, "age"))
-		TRY(kr_lex_u32(&r->lex, "a number of edges", KR_NONE, &r->ir->source_age[o]));
+		KR_TRY(kr_lex_u32(&r->lex, "a number of edges", KR_NONE, &r->ir->source_age[o]));
 	return KR_OK;
 }
 
@@ -206,19 +199,19 @@ static enum kr_status read_edge(struct reader *r)
 	uint32_t index;
 	unsigned rule = KR_RULE_GIVEN;
 
-	TRY(kr_lex_u32(&r->lex, "a number", KR_NONE, &index));
+	KR_TRY(kr_lex_u32(&r->lex, "a number", KR_NONE, &index));
 	if (index != r->ir->edges.n) {
 		r->lex.at = before;
 		return kr_lex_fail(&r->lex, "the next number");
 	}
-	TRY(read_kind(&r->lex, &edge.kind));
-	TRY(kr_lex_u32(&r->lex, "the number of a node", r->ir->nnodes, &edge.from.i));
-	TRY(kr_lex_expect(&r->lex, "->"));
-	TRY(kr_lex_u32(&r->lex, "the number of a node", r->ir->nnodes, &edge.to.i));
+	KR_TRY(read_kind(&r->lex, &edge.kind));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of a node", r->ir->nnodes, &edge.from.i));
+	KR_TRY(kr_lex_expect(&r->lex, "->"));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of a node", r->ir->nnodes, &edge.to.i));
 	if (kr_lex_accept(&r->lex, "why"))
-		TRY(kr_lex_u32(&r->lex, "the number of an observation or key", KR_NONE, &edge.why));
+		KR_TRY(kr_lex_u32(&r->lex, "the number of an observation or key", KR_NONE, &edge.why));
 	if (kr_lex_accept(&r->lex, "rule")) {
-		TRY(read_name(&r->lex, rule_names, KR_RULES,
+		KR_TRY(read_name(&r->lex, rule_names, KR_RULES,
 			"a rule (given, source, reader, later, writers, update)", &rule));
 		edge.rule = (uint8_t)rule;
 	}
@@ -240,17 +233,17 @@ static enum kr_status read_lines(struct reader *r)
 	size_t section = 0; /* no line may be of an earlier kind than the one before it: references go back */
 
 	while (kr_lex_line(&r->lex)) {
-		TRY(kr_ctx_tick(r->ir->ctx));
+		KR_TRY(kr_ctx_tick(r->ir->ctx));
 		if (kr_lex_accept(&r->lex, "end")) {
-			TRY(kr_lex_expect(&r->lex, "ir"));
+			KR_TRY(kr_lex_expect(&r->lex, "ir"));
 			return kr_lex_end(&r->lex);
 		}
 		while (section < KR_COUNT(lines) && !kr_lex_accept(&r->lex, lines[section].word))
 			section++;
 		if (section == KR_COUNT(lines))
 			break;
-		TRY(lines[section].read(r));
-		TRY(kr_lex_end(&r->lex));
+		KR_TRY(lines[section].read(r));
+		KR_TRY(kr_lex_end(&r->lex));
 	}
 	return kr_lex_fail(&r->lex, "facts, time, presence, source, edge (in this sequence) or end ir");
 }
@@ -263,12 +256,12 @@ static enum kr_status read_head(struct kr_lex *lex, const struct kr_level *level
 	unsigned found = 0;
 
 	kr_lex_line(lex);
-	TRY(kr_lex_expect(lex, "ir"));
-	TRY(kr_lex_expect(lex, "1"));
-	TRY(kr_lex_expect(lex, "nodes"));
-	TRY(kr_lex_expect(lex, model_names[level->model])); /* that of the level */
-	TRY(kr_lex_expect(lex, "order"));
-	TRY(read_name(lex, orders, KR_COUNT(orders), "none, session or realtime", &found));
+	KR_TRY(kr_lex_expect(lex, "ir"));
+	KR_TRY(kr_lex_expect(lex, "1"));
+	KR_TRY(kr_lex_expect(lex, "nodes"));
+	KR_TRY(kr_lex_expect(lex, model_names[level->model])); /* that of the level */
+	KR_TRY(kr_lex_expect(lex, "order"));
+	KR_TRY(read_name(lex, orders, KR_COUNT(orders), "none, session or realtime", &found));
 	*order = (enum kr_order)found;
 	return kr_lex_end(lex);
 }
@@ -305,7 +298,7 @@ static enum kr_status read_text(struct kr_ir *ir, struct kr_asg *asg, struct kr_
 	struct reader r = {.lex = {.at = text, .line = 1, .err = err}, .ir = &read};
 	enum kr_order order = KR_ORDER_NONE;
 
-	TRY(kr_asg_read(asg, ctx, text, &r.lex.at, err));
+	KR_TRY(kr_asg_read(asg, ctx, text, &r.lex.at, err));
 	for (const char *at = text; at < r.lex.at; at++)
 		r.lex.line += *at == '\n';
 

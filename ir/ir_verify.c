@@ -70,10 +70,7 @@ static enum kr_status verify_presences(const struct kr_ir *ir, struct kr_err *er
 
 		KR_IR_CHECK(ir->presence[t] <= KR_OPEN, "transaction %u has presence %u", t, ir->presence[t]);
 		if (told == KR_OPEN && ir->presence[t] == KR_PRESENT) {
-			enum kr_status status = verify_forced(ir, t, err);
-
-			if (status)
-				return status;
+			KR_TRY(verify_forced(ir, t, err));
 			continue;
 		}
 		KR_IR_CHECK(told == KR_OPEN || ir->presence[t] == told,
@@ -176,11 +173,7 @@ enum kr_status kr_ir_verify(const struct kr_ir *ir, struct kr_err *err)
 		kr_ir_verify_clock,
 	};
 
-	for (size_t i = 0; i < KR_COUNT(parts); i++) {
-		enum kr_status status = parts[i](ir, err);
-
-		if (status)
-			return status;
-	}
+	for (size_t i = 0; i < KR_COUNT(parts); i++)
+		KR_TRY(parts[i](ir, err));
 	return KR_OK;
 }

@@ -305,9 +305,9 @@ enum kr_status kr_ir_verify_edges(const struct kr_ir *ir, struct kr_err *err)
 			return status;
 	}
 
-	enum kr_status status = verify_programs(ir, err);
+	KR_TRY(verify_programs(ir, err));
 
-	return status ? status : verify_source_edges(ir, err);
+	return verify_source_edges(ir, err);
 }
 
 /* ---- real time ---- */

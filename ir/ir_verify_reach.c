@@ -87,10 +87,7 @@ enum kr_status kr_ir_verify_premises(const struct kr_ir *ir, struct kr_err *err)
 	uint32_t step = 1 + (uint32_t)(cost / BUDGET);
 
 	for (uint32_t e = 0; e < ir->edges.n; e += step) {
-		enum kr_status status = check_premise(ir, e, err);
-
-		if (status)
-			return status;
+		KR_TRY(check_premise(ir, e, err));
 		if (e > KR_NONE - step)
 			break;
 	}
@@ -107,10 +104,7 @@ static enum kr_status search(const struct kr_ir *ir, kr_node x, uint8_t *reached
 	for (uint32_t v = 0; v < ir->nnodes; v++)
 		reached[v] = 0;
 	for (uint32_t i = 0, at = x.i;; at = queue[i++].i) {
-		enum kr_status status = kr_ctx_tick(ir->ctx);
-
-		if (status)
-			return status;
+		KR_TRY(kr_ctx_tick(ir->ctx));
 		for (uint32_t e = ir->head.at[at]; e != KR_NONE; e = ir->next.at[e]) {
 			kr_node to = ir->edges.at[e].to;
 

@@ -70,9 +70,7 @@ enum kr_status kr_proof_add_path(struct kr_proof *proof, const struct kr_ir *ir,
 		}
 		if (link.kind == KR_RT && link.from.i == KR_NONE)
 			link.from = left;
-		enum kr_status status = kr_proof_add_link(proof, link);
-		if (status)
-			return status;
+		KR_TRY(kr_proof_add_link(proof, link));
 	}
 	return KR_OK;
 }
@@ -89,17 +87,15 @@ enum kr_status kr_proof_tear(struct kr_proof *proof, const struct kr_asg *asg, c
 	const struct kr_observation *older = &asg->obs[tear->older.i], *newer = &asg->obs[tear->newer.i];
 	kr_txn over = asg->versions[tear->over.i].writer, newest = asg->versions[tear->newest.i].writer;
 	kr_proof_begin(proof);
-	enum kr_status status = kr_proof_add_link(proof,
-		(struct kr_link){KR_RW, older->txn, over, tear->older, tear->seen, older->key, KR_NONE});
-	if (!status && over.i != newest.i)
-		status = kr_proof_add_link(proof,
+	KR_TRY(kr_proof_add_link(proof,
+		(struct kr_link){KR_RW, older->txn, over, tear->older, tear->seen, older->key, KR_NONE}));
+	if (over.i != newest.i)
+		KR_TRY(kr_proof_add_link(proof,
 			(struct kr_link){KR_WW, over, newest, {KR_NONE}, {KR_NONE},
-				kr_asg_whole(asg, newer->key), KR_NONE});
-	if (!status)
-		status = kr_proof_add_link(proof,
-			(struct kr_link){KR_WR, newest, newer->txn, tear->newer, tear->newest, newer->key,
-				KR_NONE});
-	return status ? status : kr_proof_end(proof);
+				kr_asg_whole(asg, newer->key), KR_NONE}));
+	KR_TRY(kr_proof_add_link(proof,
+		(struct kr_link){KR_WR, newest, newer->txn, tear->newer, tear->newest, newer->key, KR_NONE}));
+	return kr_proof_end(proof);
 }
 
 /* ---- lemmas ---- */
@@ -119,28 +115,26 @@ struct closing {
 static enum kr_status add_lemma(struct closing *c, struct kr_link link, const struct kr_path *path)
 {
 	kr_proof_begin(c->proof);
-	enum kr_status status = kr_proof_add_link(c->proof, link);
-	if (!status)
-		status = kr_proof_add_path(c->proof, c->ir, path->at, path->n);
-	return status ? status : kr_proof_end(c->proof);
+	KR_TRY(kr_proof_add_link(c->proof, link));
+	KR_TRY(kr_proof_add_path(c->proof, c->ir, path->at, path->n));
+	return kr_proof_end(c->proof);
 }
 
 /* A cycle of two choices. */
 static enum kr_status add_pair(struct closing *c, const struct kr_link links[2])
 {
 	kr_proof_begin(c->proof);
-	enum kr_status status = kr_proof_add_link(c->proof, links[0]);
-	if (!status)
-		status = kr_proof_add_link(c->proof, links[1]);
-	return status ? status : kr_proof_end(c->proof);
+	KR_TRY(kr_proof_add_link(c->proof, links[0]));
+	KR_TRY(kr_proof_add_link(c->proof, links[1]));
+	return kr_proof_end(c->proof);
 }
 
 static enum kr_status need_path(struct closing *c, kr_node a, kr_node b, uint32_t age)
 {
 	bool found = false;
 	kr_vec_clear(&c->path);
-	enum kr_status status = kr_ir_path(c->ir, a, b, age, &c->path, &found);
-	return status ? status : found ? KR_OK : KR_INTERNAL;
+	KR_TRY(kr_ir_path(c->ir, a, b, age, &c->path, &found));
+	return found ? KR_OK : KR_INTERNAL;
 }
 
 static kr_txn writer(const struct closing *c, kr_version v) { return c->ir->asg->versions[v.i].writer; }
@@ -154,12 +148,10 @@ static enum kr_status explain_order(struct closing *c, kr_version a, kr_version 
 		return KR_OK;
 	bool found = false;
 	kr_vec_clear(&c->path);
-	enum kr_status status = kr_ir_path(c->ir, kr_ir_out(c->ir, KR_WW, from), kr_ir_in(c->ir, KR_WW, to),
-		age, &c->path, &found);
-	if (!status && !found)
-		status = need_path(c, kr_ir_in(c->ir, KR_WW, from), kr_ir_out(c->ir, KR_WW, to), age);
-	if (status)
-		return status;
+	KR_TRY(kr_ir_path(c->ir, kr_ir_out(c->ir, KR_WW, from), kr_ir_in(c->ir, KR_WW, to), age, &c->path,
+		&found));
+	if (!found)
+		KR_TRY(need_path(c, kr_ir_in(c->ir, KR_WW, from), kr_ir_out(c->ir, KR_WW, to), age));
 	kr_key key = c->ir->asg->versions[a.i].key;
 	struct kr_link only = known_link(c->ir, c->path.at[0]);
 	if (c->path.n == 1 && only.kind == KR_WW && only.key.i == key.i) /* the very claim, known */
@@ -259,22 +251,21 @@ static enum kr_status rule_out_by_sight(struct closing *c, kr_obs o, kr_version 
 	kr_txn t = asg->obs[o.i].txn, w = writer(c, v);
 	kr_key k = asg->obs[o.i].key;
 	kr_version u;
-	enum kr_status status = KR_OK;
 	*done = p.i != KR_NONE;
 	if (!*done)
 		return KR_OK;
-	for (kr_candidates it = kr_asg_candidates(asg, p); !status && kr_asg_next(asg, &it, &u);) {
+	for (kr_candidates it = kr_asg_candidates(asg, p); kr_asg_next(asg, &it, &u);) {
 		kr_txn x = writer(c, u);
 		struct kr_link v_first[2] = {{KR_RW, t, x, o, v, k, KR_NONE},
 			{KR_WR, x, t, p, u, k, KR_NONE}};
 		struct kr_link u_first[2] = {{KR_RW, t, w, p, u, k, KR_NONE},
 			{KR_WR, w, t, o, v, k, KR_NONE}};
 		if (x.i != KR_NONE)
-			status = add_pair(c, v_first);
-		if (!status && w.i != KR_NONE)
-			status = add_pair(c, u_first);
+			KR_TRY(add_pair(c, v_first));
+		if (w.i != KR_NONE)
+			KR_TRY(add_pair(c, u_first));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status rule_out(struct closing *c, kr_obs o, kr_version v, uint32_t age)
@@ -295,11 +286,8 @@ static enum kr_status rule_out(struct closing *c, kr_obs o, kr_version v, uint32
 static enum kr_status explain_candidates(struct closing *c, kr_obs o, kr_version known, uint32_t age)
 {
 	kr_version v;
-	for (kr_candidates it = kr_asg_candidates(c->ir->asg, o); kr_asg_next(c->ir->asg, &it, &v);) {
-		enum kr_status status = v.i == known.i ? KR_OK : rule_out(c, o, v, age);
-		if (status)
-			return status;
-	}
+	for (kr_candidates it = kr_asg_candidates(c->ir->asg, o); kr_asg_next(c->ir->asg, &it, &v);)
+		KR_TRY(v.i == known.i ? KR_OK : rule_out(c, o, v, age));
 	return KR_OK;
 }
 
@@ -318,9 +306,7 @@ static enum kr_status explain_presence(struct closing *c, kr_txn t)
 		kr_obs why = c->ir->presence_why[t.i];
 		if (why.i == KR_NONE)
 			return KR_OK;
-		enum kr_status status = explain_source(c, why);
-		if (status)
-			return status;
+		KR_TRY(explain_source(c, why));
 		t = c->ir->asg->obs[why.i].txn;
 	}
 	return KR_OK;
@@ -328,14 +314,12 @@ static enum kr_status explain_presence(struct closing *c, kr_txn t)
 
 static enum kr_status explain_bindings(struct closing *c)
 {
-	enum kr_status status = KR_OK;
-	while (!status && c->binding.n > 0) {
+	while (c->binding.n > 0) {
 		kr_obs o = kr_vec_pop(&c->binding);
-		status = explain_source(c, o);
-		if (!status)
-			status = explain_presence(c, c->ir->asg->obs[o.i].txn);
+		KR_TRY(explain_source(c, o));
+		KR_TRY(explain_presence(c, c->ir->asg->obs[o.i].txn));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* A given order may rest on guards: those of the pair itself, or else, since other pairs of the key led from
@@ -345,19 +329,18 @@ static enum kr_status explain_given(struct closing *c, kr_txn from, kr_txn to, k
 	const struct kr_asg *asg = c->ir->asg;
 	kr_version a = kr_asg_version_of(asg, from, key), b = kr_asg_version_of(asg, to, key);
 	bool direct = false;
-	enum kr_status status = KR_OK;
 	for (uint32_t i = 0; i < asg->norders && !direct; i++)
 		direct = asg->orders[i].guard.i == KR_NONE && asg->orders[i].before.i == a.i &&
 			asg->orders[i].after.i == b.i;
-	for (uint32_t i = 0; i < asg->norders && !direct && !status; i++) {
+	for (uint32_t i = 0; i < asg->norders && !direct; i++) {
 		const struct kr_asg_order *order = &asg->orders[i];
 		if (order->guard.i == KR_NONE || asg->versions[order->before.i].key.i != key.i ||
 			c->ir->presence[order->guard.i] != KR_PRESENT)
 			continue;
 		direct = order->before.i == a.i && order->after.i == b.i;
-		status = explain_presence(c, order->guard);
+		KR_TRY(explain_presence(c, order->guard));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status explain_edge(struct closing *c, uint32_t index)

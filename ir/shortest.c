@@ -275,16 +275,15 @@ static enum kr_status search(struct finder *f, uint32_t start)
 static enum kr_status search_sights(struct finder *f, kr_txn t)
 {
 	const struct kr_asg *asg = f->evident.ir->asg;
-	enum kr_status status = KR_OK;
 
 	f->op = KR_NONE;
-	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1] && !status; o++) {
+	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1]; o++) {
 		if (asg->obs[o].op == f->op)
 			continue;
 		f->op = asg->obs[o].op;
-		status = search(f, state_of(t, 0, 0));
+		KR_TRY(search(f, state_of(t, 0, 0)));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status search_from(struct finder *f, kr_txn t)
@@ -310,29 +309,25 @@ static enum kr_status search_from(struct finder *f, kr_txn t)
 static enum kr_status search_all(struct finder *f, const struct kr_proof *proof)
 {
 	const struct kr_ir *ir = f->evident.ir;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < proof->links.n && !status && f->steps < MOST_STEPS; i++)
-		status = search_from(f, proof->links.at[i].from);
-	for (uint32_t t = 0; t < ir->asg->ntxns && !status && f->steps < MOST_STEPS; t++)
-		status = search_from(f, (kr_txn){t});
-	return status;
+	for (uint32_t i = 0; i < proof->links.n && f->steps < MOST_STEPS; i++)
+		KR_TRY(search_from(f, proof->links.at[i].from));
+	for (uint32_t t = 0; t < ir->asg->ntxns && f->steps < MOST_STEPS; t++)
+		KR_TRY(search_from(f, (kr_txn){t}));
+	return KR_OK;
 }
 
 static enum kr_status replace(struct kr_proof *proof, const struct finder *f)
 {
-	enum kr_status status = kr_vec_reserve(proof->mem, &proof->cycles, 1) &&
-			kr_vec_reserve(proof->mem, &proof->links, f->length)
-		? KR_OK
-		: KR_NOMEM;
-
-	if (status)
-		return status;
+	KR_TRY(kr_vec_reserve(proof->mem, &proof->cycles, 1) &&
+				kr_vec_reserve(proof->mem, &proof->links, f->length)
+			? KR_OK
+			: KR_NOMEM);
 	kr_vec_clear(&proof->cycles);
 	kr_proof_begin(proof);
-	for (uint32_t i = 0; i < f->length && !status; i++)
-		status = kr_proof_add_link(proof, f->cycle[i]);
-	return status ? status : kr_proof_end(proof);
+	for (uint32_t i = 0; i < f->length; i++)
+		KR_TRY(kr_proof_add_link(proof, f->cycle[i]));
+	return kr_proof_end(proof);
 }
 
 enum kr_status kr_proof_shorten(struct kr_proof *proof, const struct kr_ir *ir)
@@ -340,16 +335,13 @@ enum kr_status kr_proof_shorten(struct kr_proof *proof, const struct kr_ir *ir)
 	struct kr_mem *mem = &ir->ctx->mem;
 	size_t states = (size_t)ir->asg->ntxns * 4;
 	struct finder f = {.best = {{MOST_EDGES + 1}}};
-	enum kr_status status = kr_evident_init(&f.evident, ir);
-
-	if (status)
-		return status;
+	KR_TRY(kr_evident_init(&f.evident, ir));
 	if (proof->cycles.n == 1)
 		f.best = merit_of(ir->asg, &proof->links.at[proof->cycles.at[0].first],
 			proof->cycles.at[0].count);
 	f.at = kr_mem_alloc(mem, states, sizeof *f.at);
 	f.stamp = kr_mem_alloc(mem, states, sizeof *f.stamp);
-	status = f.at && f.stamp ? search_all(&f, proof) : KR_NOMEM;
+	enum kr_status status = f.at && f.stamp ? search_all(&f, proof) : KR_NOMEM;
 	if (!status && f.length > 0)
 		status = replace(proof, &f);
 	kr_vec_done(mem, &f.links);

@@ -164,10 +164,9 @@ static struct kr_link step_to(const struct kr_ir *ir, kr_version y)
 /* Appends to the cycle that was begun the steps from x to its unit's last version. */
 static enum kr_status add_steps(const struct kr_ir *ir, struct kr_proof *proof, kr_version x)
 {
-	enum kr_status status = KR_OK;
-	for (kr_version y = ir->units->next[x.i]; y.i != KR_NONE && !status; y = ir->units->next[y.i])
-		status = kr_proof_add_link(proof, step_to(ir, y));
-	return status;
+	for (kr_version y = ir->units->next[x.i]; y.i != KR_NONE; y = ir->units->next[y.i])
+		KR_TRY(kr_proof_add_link(proof, step_to(ir, y)));
+	return KR_OK;
 }
 
 /* b comes before x iff it comes before y, which follows x in its unit. */
@@ -194,11 +193,9 @@ static enum kr_status add_neighbours(const struct kr_ir *ir, struct kr_proof *pr
 /* The order of b and every version of x's unit is one. */
 static enum kr_status add_row(const struct kr_ir *ir, struct kr_proof *proof, kr_version x, kr_version b)
 {
-	enum kr_status status = KR_OK;
-	for (kr_version y = ir->units->next[kr_unit_first(ir, x).i]; y.i != KR_NONE && !status;
-		y = ir->units->next[y.i])
-		status = add_neighbours(ir, proof, y, b);
-	return status ? status : kr_ctx_tick(ir->ctx);
+	for (kr_version y = ir->units->next[kr_unit_first(ir, x).i]; y.i != KR_NONE; y = ir->units->next[y.i])
+		KR_TRY(add_neighbours(ir, proof, y, b));
+	return kr_ctx_tick(ir->ctx);
 }
 
 /* a before b and d before c is a cycle: the units of c and d have the same first and last writers as those of
@@ -207,21 +204,18 @@ static enum kr_status add_contrary(const struct kr_ir *ir, struct kr_proof *proo
 	kr_version c, kr_version d)
 {
 	kr_proof_begin(proof);
-	enum kr_status status = kr_proof_add_link(proof, ww(ir, kr_unit_last(ir, a), b));
-	if (!status)
-		status = add_steps(ir, proof, b);
-	if (!status)
-		status = kr_proof_add_link(proof, ww(ir, kr_unit_last(ir, d), c));
-	if (!status)
-		status = add_steps(ir, proof, c);
-	return status ? status : kr_proof_end(proof);
+	KR_TRY(kr_proof_add_link(proof, ww(ir, kr_unit_last(ir, a), b)));
+	KR_TRY(add_steps(ir, proof, b));
+	KR_TRY(kr_proof_add_link(proof, ww(ir, kr_unit_last(ir, d), c)));
+	KR_TRY(add_steps(ir, proof, c));
+	return kr_proof_end(proof);
 }
 
 /* One orders pairs of first versions as one. */
 static enum kr_status add_units(const struct kr_ir *ir, struct kr_proof *proof, kr_version a, kr_version b)
 {
-	enum kr_status status = add_row(ir, proof, a, b);
-	return status ? status : add_row(ir, proof, b, a);
+	KR_TRY(add_row(ir, proof, a, b));
+	return add_row(ir, proof, b, a);
 }
 
 /* The order of a and b, versions of two units, is that of what kr_units_choice gives. */

@@ -91,12 +91,11 @@ static bool is_violated(krait_history *history, const char *level, uint64_t line
 {
 	struct krait_error error;
 	krait_verdict *verdict;
-	bool violated;
 
 	if (krait_check(history, level, NULL, &(struct krait_options){.seconds = 10}, &verdict, &error) !=
 		KRAIT_OK)
 		return false;
-	violated = krait_verdict_outcome(verdict) == KRAIT_VIOLATED;
+	bool violated = krait_verdict_outcome(verdict) == KRAIT_VIOLATED;
 	if (violated)
 		kr_note("on the way, after %" PRIu64 " transactions: %s is violated: %s", lines,
 			krait_verdict_level(verdict), krait_verdict_anomaly(verdict));

@@ -42,13 +42,11 @@ static int print_manual(struct kr_mem *mem)
 
 static int run(const struct kr_args *args)
 {
-	const struct kr_command *asked;
-
 	if (kr_args_has(args, "man"))
 		return print_manual(args->mem);
 	if (args->operands.n == 0)
 		return kr_lab_overview(args->mem);
-	asked = kr_lab_find(args->operands.at[0]);
+	const struct kr_command *asked = kr_lab_find(args->operands.at[0]);
 	return asked ? kr_help_show(args->mem, asked) : kr_lab_unknown(args->operands.at[0]);
 }
 

@@ -124,12 +124,10 @@ struct kr_slot **kr_slots_map(const char *folder, uint32_t *clients)
 
 	*clients = 0;
 	for (;;) {
-		struct kr_slot **more;
-
 		(void)snprintf(path, sizeof path, "%s/%" PRIu32, folder, *clients);
 		if (access(path, F_OK) != 0)
 			return slots;
-		more = realloc(slots, (*clients + 1) * sizeof *slots);
+		struct kr_slot **more = realloc(slots, (*clients + 1) * sizeof *slots);
 		if (more)
 			slots = more;
 		if (!more || (slots[*clients] = kr_slot_map(folder, *clients)) == NULL) {

@@ -266,9 +266,7 @@ static struct chain *chain_of(struct order *o, struct chains *c, const char *key
 
 static bool add_version(struct order *o, struct chains *c, const char *key, const struct txn *writer)
 {
-	struct chain *chain;
-
-	chain = chain_of(o, c, key);
+	struct chain *chain = chain_of(o, c, key);
 	if (!chain)
 		return false;
 
@@ -310,11 +308,10 @@ static bool write_orders(struct order *o, FILE *sink, FILE *out)
 	rewind(sink);
 	while (fine && getline(&line, &size, sink) > 0) {
 		bool numbered = sscanf(line, "v %63s %" SCNu64, key, &mark) == 2;
-		const struct txn *writer;
 
 		if (!numbered && sscanf(line, "w %63s %31s", key, id) != 2)
 			continue;
-		writer = numbered ? by_own(o, mark) : by_id(o, id);
+		const struct txn *writer = numbered ? by_own(o, mark) : by_id(o, id);
 		if (writer)
 			fine = add_version(o, &chains, key, writer);
 		else

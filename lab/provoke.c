@@ -102,7 +102,6 @@ static int take_store(struct provoke *p, const char *name)
 {
 	struct kl_store *store = &p->runner.store;
 	bool lacking = false;
-	int status;
 
 	store->driver = kr_driver_open(p->args->mem, name, &lacking);
 	if (!store->driver)
@@ -114,7 +113,7 @@ static int take_store(struct provoke *p, const char *name)
 	if (store->spread && !(store->driver->facts & KL_PARTITIONS))
 		return kr_usage("--spread: found driver %s, expected one that has partitions", name);
 	store->nodes = 1;
-	status = take_levels(p);
+	int status = take_levels(p);
 	if (status == KR_EXIT_SATISFIED)
 		status = take_expect(p);
 	if (status == KR_EXIT_SATISFIED && p->runner.levels_n * (uint64_t)p->cases.n > CELLS_MOST)
@@ -235,13 +234,12 @@ static bool tell(struct provoke *p, const struct kr_lab_cell *cell)
 static bool put_on_page(struct provoke *p, const struct kr_lab_cell *cell)
 {
 	struct kr_str json, out;
-	bool fine;
 
 	if (!p->page.path)
 		return true;
 	kr_str_init(&json, p->args->mem);
 	kr_str_init(&out, p->args->mem);
-	fine = kr_cell_json(cell, true, &json) == KR_OK;
+	bool fine = kr_cell_json(cell, true, &json) == KR_OK;
 	kr_report_provoked_cell(&json, &out);
 	fine = kr_file_write(&p->page, &out) && fine;
 	kr_str_done(&out);
@@ -262,10 +260,9 @@ static bool keep_letter(struct provoke *p, const char *letter)
 static bool write_trace(struct kr_lab_cell *cell, const char *path, char **text)
 {
 	FILE *file = fopen(path, "we");
-	bool fine;
 
 	*text = kr_attempt_trace(cell->runner, cell->level, cell->schedule, cell->attempt);
-	fine = *text && file && fputs(*text, file) >= 0;
+	bool fine = *text && file && fputs(*text, file) >= 0;
 	fine = (!file || fclose(file) == 0) && fine;
 	if (!fine)
 		kr_fail("%s: %s", path, strerror(errno));
@@ -281,11 +278,10 @@ static bool tell_cell(struct provoke *p, uint32_t level, uint32_t i)
 		&p->runner.attempts[(size_t)level * p->cases.n + i], &judgement, NULL, NULL, NULL, NULL};
 	struct kr_str explanation;
 	char path[PATH], *text = NULL;
-	bool fine;
 
 	kr_str_init(&explanation, p->args->mem);
-	fine = kr_judge(p->args->mem, cell.schedule, cell.attempt, kr_is_buffered(&p->runner, cell.level),
-		       &judgement) == KR_OK;
+	bool fine = kr_judge(p->args->mem, cell.schedule, cell.attempt,
+			    kr_is_buffered(&p->runner, cell.level), &judgement) == KR_OK;
 	path_of(p, &cell, path);
 	if (fine && cell.attempt->progress != KR_LEFT_OUT)
 		fine = write_trace(&cell, path, &text);
@@ -310,7 +306,6 @@ static bool tell_matrix(const struct provoke *p)
 {
 	struct kr_str out;
 	int wide = 4;
-	bool fine;
 
 	for (uint32_t i = 0; i < p->cases.n; i++) {
 		int length = (int)(strlen(p->cases.at[i].id) + strlen(p->cases.at[i].name)) + 1;
@@ -331,7 +326,7 @@ static bool tell_matrix(const struct provoke *p)
 				p->letters.at[l * p->cases.n + i]);
 	}
 	kr_str_add(&out, "\n");
-	fine = kr_print(&out);
+	bool fine = kr_print(&out);
 	kr_str_done(&out);
 	return fine;
 }
@@ -347,7 +342,6 @@ static bool make_folder(const struct provoke *p)
 static bool open_page(struct provoke *p)
 {
 	struct kr_str out;
-	bool fine;
 
 	if (!kr_file_open(&p->page, p->args, kr_args_value(p->args, "html")))
 		return false;
@@ -355,7 +349,7 @@ static bool open_page(struct provoke *p)
 		return true;
 	kr_str_init(&out, p->args->mem);
 	kr_report_provoked_begin(&out);
-	fine = kr_file_write(&p->page, &out);
+	bool fine = kr_file_write(&p->page, &out);
 	kr_str_done(&out);
 	return fine;
 }
@@ -363,13 +357,12 @@ static bool open_page(struct provoke *p)
 static bool close_page(struct provoke *p)
 {
 	struct kr_str out;
-	bool fine;
 
 	if (!p->page.path)
 		return true;
 	kr_str_init(&out, p->args->mem);
 	kr_report_provoked_end(&out);
-	fine = kr_file_write(&p->page, &out) && kr_file_close(&p->page);
+	bool fine = kr_file_write(&p->page, &out) && kr_file_close(&p->page);
 	kr_str_done(&out);
 	return fine;
 }
@@ -404,14 +397,13 @@ static int run_all(struct provoke *p)
 {
 	struct kr_runner *r = &p->runner;
 	size_t size = (size_t)r->levels_n * p->cases.n * sizeof *r->attempts;
-	int status;
 
 	r->cases = &p->cases;
 	r->attempts = shared(size);
 	r->said = shared(sizeof *r->said);
 	if (!r->attempts || !r->said)
 		return kr_fail("out of memory");
-	status = make_folder(p) ? kr_runner_run(r) : KR_EXIT_FAILED;
+	int status = make_folder(p) ? kr_runner_run(r) : KR_EXIT_FAILED;
 	if (status == KR_EXIT_SATISFIED)
 		status = tell_all(p);
 	(void)munmap(r->attempts, size);

@@ -316,7 +316,6 @@ static enum kr_status find_pops(struct kr_mem *mem, const struct kr_coo_schedule
 		KR_COO_COMMITTED};
 	struct pairing x = {.mem = mem, .s = s, .a = a, .buffered = buffered};
 	struct kr_coo_fate fates[KR_COO_TXNS + 1];
-	enum kr_status status;
 	bool good = true;
 
 	for (int t = 0; t <= KR_COO_TXNS; t++)
@@ -324,7 +323,8 @@ static enum kr_status find_pops(struct kr_mem *mem, const struct kr_coo_schedule
 			a->parts[t].end[1]};
 	for (char object = 'd'; object <= 'z' && good; object++)
 		good = add_object(&x, object);
-	status = good ? kr_coo_executed(mem, x.all.at.at, x.all.at.n, fates, buffered, &out->pops) : KR_NOMEM;
+	enum kr_status status =
+		good ? kr_coo_executed(mem, x.all.at.at, x.all.at.n, fates, buffered, &out->pops) : KR_NOMEM;
 	kr_vec_done(mem, &x.all.at);
 	return status ? status : kr_coo_executed_classify(mem, &out->pops, &out->anomaly, &out->cyclic);
 }
@@ -379,7 +379,6 @@ enum kr_status kr_judge(struct kr_mem *mem, const struct kr_coo_schedule *s, con
 {
 	static const char *const letters[] = {"?", "X", "", "-", "X"};
 	struct kr_str text;
-	enum kr_status status;
 
 	*out = (struct kr_judgement){.orders_n = 0};
 	if (a->progress != KR_FINISHED || a->stuck) {
@@ -388,7 +387,7 @@ enum kr_status kr_judge(struct kr_mem *mem, const struct kr_coo_schedule *s, con
 		return KR_OK;
 	}
 	find_serial(s, a, out);
-	status = find_pops(mem, s, a, buffered, out);
+	enum kr_status status = find_pops(mem, s, a, buffered, out);
 	kr_str_init(&text, mem);
 	kr_executed_text(a, &text);
 	(void)snprintf(out->executed, sizeof out->executed, "%s", kr_str_text(&text));
@@ -471,13 +470,12 @@ void kr_executed_text(const struct kr_attempt *a, struct kr_str *out)
 bool kr_attempts_alike(struct kr_mem *mem, const struct kr_attempt *a, const struct kr_attempt *b)
 {
 	struct kr_str x, y;
-	bool alike;
 
 	kr_str_init(&x, mem);
 	kr_str_init(&y, mem);
 	kr_executed_text(a, &x);
 	kr_executed_text(b, &y);
-	alike = strcmp(kr_str_text(&x), kr_str_text(&y)) == 0;
+	bool alike = strcmp(kr_str_text(&x), kr_str_text(&y)) == 0;
 	kr_str_done(&x);
 	kr_str_done(&y);
 	return alike;

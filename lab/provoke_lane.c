@@ -80,7 +80,6 @@ static enum kl_answer begin(struct kr_stage_lane *lane, struct kr_lab_part *part
 {
 	const struct kl_driver *driver = lane->stage->runner->store.driver;
 	const struct kr_coo_schedule *s = lane->stage->schedule;
-	enum kl_answer answer;
 
 	lane->client->only_reads = true;
 	for (uint32_t i = 0; i < s->ops.n; i++)
@@ -89,7 +88,7 @@ static enum kl_answer begin(struct kr_stage_lane *lane, struct kr_lab_part *part
 				(s->ops.at[i].kind == KR_COO_READ || s->ops.at[i].kind == KR_COO_QUERY);
 	part->began = true;
 	part->begin[0] = kl_now();
-	answer = driver->begin(lane->client, &lane->result);
+	enum kl_answer answer = driver->begin(lane->client, &lane->result);
 	part->begin[1] = kl_now();
 	return answer;
 }

@@ -221,11 +221,10 @@ static bool with_objects(struct kr_stage *stage, struct kr_shown *read)
 {
 	const struct kl_driver *driver = stage->runner->store.driver;
 	struct kl_result r = {0};
-	bool fine;
 
 	stage->control->only_reads = read != NULL;
 	stage->control->id = read ? "final" : "reset";
-	fine = driver->begin(stage->control, &r) == KL_OK;
+	bool fine = driver->begin(stage->control, &r) == KL_OK;
 	for (char object = 'd'; object <= 'z' && fine; object++) {
 		char key[4];
 		struct kl_op op = {.key = kr_object_key(object, key), .kind = KL_READ};

@@ -119,10 +119,9 @@ static bool load(struct kr_runner *r)
 static void work(struct kr_runner *r, uint32_t first, uint32_t end)
 {
 	const struct kl_driver *driver = r->store.driver;
-	bool fine;
 
 	r->store.level = r->levels[first];
-	fine = driver->start(&r->store) && load(r);
+	bool fine = driver->start(&r->store) && load(r);
 	(void)snprintf(r->said->version, sizeof r->said->version, "%s", r->store.version);
 	for (uint32_t level = first; level < end && fine; level++)
 		fine = run_level(r, level);

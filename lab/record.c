@@ -230,13 +230,11 @@ static void block_signals(struct watch *w)
 
 static int record(struct watch *w)
 {
-	int status;
-
 	w->run->control = mmap(NULL, sizeof *w->run->control, PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (w->run->control == MAP_FAILED)
 		return kr_fail("out of memory");
-	status = kr_run_files_make(w->run, w->args->mem);
+	int status = kr_run_files_make(w->run, w->args->mem);
 	if (status != KR_EXIT_SATISFIED)
 		return status;
 	block_signals(w);

@@ -241,7 +241,6 @@ static int take_workload(const struct kr_args *args, struct kr_run *run)
 {
 	const char *text = kr_args_value(args, "workload");
 	char why[256];
-	uint64_t missing;
 
 	if (!kr_job_parse(text ? text : "registers", &run->work, why))
 		return kr_usage("%s", why);
@@ -252,7 +251,7 @@ static int take_workload(const struct kr_args *args, struct kr_run *run)
 		if (run->store.driver->lacks)
 			run->work.operations &=
 				~run->store.driver->lacks[run->shares[i].level - run->store.driver->levels];
-	missing = run->work.workload->needs & ~run->work.operations;
+	uint64_t missing = run->work.workload->needs & ~run->work.operations;
 	if (missing)
 		return kr_usage("workload %s needs operations that driver %s does not have, at this level",
 			run->work.workload->name, run->store.driver->name);

@@ -136,14 +136,13 @@ static bool parse(struct reading *r, char *at)
 {
 	while (*at) {
 		char *start = at, *meaning = NULL, *line_end;
-		bool ended;
 
 		if (isspace((unsigned char)*at)) {
 			r->line += *at++ == '\n';
 			continue;
 		}
 		at = end_of(r, at);
-		ended = *at == ';';
+		bool ended = *at == ';';
 		if (ended) {
 			*at++ = '\0';
 			at += strspn(at, " \t");

@@ -194,7 +194,6 @@ static bool copy_lines(const struct kr_slot *slot, struct kr_slot_view *out)
 static bool copy_flight(const struct kr_slot *slot, uint32_t client, struct kr_line *line, uint32_t *number)
 {
 	enum kr_slot_state state = slot->state;
-	uint32_t ops_n;
 	int64_t begin[2];
 
 	line->n = 0;
@@ -207,7 +206,7 @@ static bool copy_flight(const struct kr_slot *slot, uint32_t client, struct kr_l
 	if (slot->end && state == KR_SLOT_COMMITTING)
 		kr_line_add(line, "\"end\":[%" PRId64 ",null],", slot->end);
 	kr_line_add(line, "\"status\":\"%s\",\"ops\":[", state == KR_SLOT_COMMITTING ? "unknown" : "aborted");
-	ops_n = slot->ops_n;
+	uint32_t ops_n = slot->ops_n;
 	add_bytes(line, slot->ops, ops_n);
 
 	uint32_t pending_n = slot->pending_n;

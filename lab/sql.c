@@ -255,13 +255,12 @@ static void take_lock(struct words *w, struct kl_op *op)
 static bool mean_select(struct words *w, const struct kr_sql_tables *tables, struct kr_meaning *out)
 {
 	struct words columns = *w;
-	const struct kr_sql_table *table;
 	bool ordered = false;
 	int64_t limit = 0;
 
 	while (w->kind != END && !is(w, "from"))
 		next(w);
-	table = take(w, "from") ? take_table(w, tables) : NULL;
+	const struct kr_sql_table *table = take(w, "from") ? take_table(w, tables) : NULL;
 	if (!table)
 		return false;
 	for (; !is(&columns, "from"); next(&columns))
@@ -309,8 +308,6 @@ static bool take_sum(struct words *w, int64_t *out)
 /* SET v = SUM, or v = v + NUMBER. */
 static bool take_set(struct words *w, const struct kr_sql_table *table, struct kl_op *op)
 {
-	bool minus;
-
 	if (!take(w, "set") || !take(w, table->value) || !take(w, "="))
 		return false;
 	op->kind = KL_WRITE;
@@ -321,7 +318,7 @@ static bool take_set(struct words *w, const struct kr_sql_table *table, struct k
 		return false;
 	if (w->kind == NUMBER && w->word[0] == '-') /* "v -1" */
 		return take_number(w, &op->value);
-	minus = is(w, "-");
+	bool minus = is(w, "-");
 	if (!minus && !is(w, "+"))
 		return false;
 	next(w);

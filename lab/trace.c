@@ -314,13 +314,12 @@ int kr_trace_recover(const char *path, struct kr_recovered *out)
 {
 	struct kr_merging merge = {.path = path, .damaged_lines = true, .take = keep_line};
 	char folder[4096];
-	struct kr_slot **slots;
 	FILE *file;
 
 	*out = (struct kr_recovered){0};
 	if (!set_folder(folder, path) || access(folder, F_OK) != 0)
 		return kr_fail("%s: found no folder %s.live: nothing to recover", path, path);
-	slots = kr_slots_map(folder, &merge.clients);
+	struct kr_slot **slots = kr_slots_map(folder, &merge.clients);
 	merge.slots = slots;
 	file = slots ? open_in(folder, "final", "we") : NULL;
 	merge.data = file;
@@ -380,7 +379,6 @@ static bool take_prefix(void *data, uint32_t client, uint32_t number, char *line
 {
 	struct prefix *p = data;
 	json_t *json;
-	char *text;
 
 	if (!p->second) {
 		if (in_flight)
@@ -396,7 +394,7 @@ static bool take_prefix(void *data, uint32_t client, uint32_t number, char *line
 	if (p->second)
 		blank(json);
 	strike(json);
-	text = json_dumps(json, JSON_COMPACT);
+	char *text = json_dumps(json, JSON_COMPACT);
 	json_decref(json);
 
 	bool fine = text && fprintf(p->out, "%s\n", text) > 0;

@@ -57,12 +57,10 @@ enum kr_status kr_batch_facts(struct kr_batch *b, struct kr_err *err)
 
 enum kr_status kr_batch_judge(struct kr_batch *b)
 {
-	enum kr_status status = KR_OK;
-
-	for (size_t i = 0; i < kr_mechanism_registry_count && !status; i++)
+	for (size_t i = 0; i < kr_mechanism_registry_count; i++)
 		if (kr_mechanism_registry[i]->applies(b))
-			status = kr_mechanism_registry[i]->find(b);
-	return status;
+			KR_TRY(kr_mechanism_registry[i]->find(b));
+	return KR_OK;
 }
 
 enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h,

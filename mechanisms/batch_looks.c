@@ -85,7 +85,6 @@ static void take_sight(const struct looking *l, struct kr_look *look)
 	const struct kr_act *a = act_of(l);
 	const struct kr_party *p = &l->b->txns.at[a->txn.i];
 	enum sight sight = sight_of(l);
-	uint32_t update;
 
 	look->at = look->insert ? insert_span(l) : a->at;
 	look->uncommitted = sight == SIGHT_UNCOMMITTED;
@@ -95,7 +94,7 @@ static void take_sight(const struct looking *l, struct kr_look *look)
 		look->group = is_plain(a) ? l->b->txns.n + l->act : KR_NONE;
 		return;
 	}
-	update = l->b->profile->own_row == KR_SEES_LATEST ? row_update(l, look->key) : KR_NONE;
+	uint32_t update = l->b->profile->own_row == KR_SEES_LATEST ? row_update(l, look->key) : KR_NONE;
 	look->at = update == KR_NONE ? p->snapshot : l->b->acts.at[update].at;
 	look->group = update == KR_NONE ? a->txn.i : KR_NONE;
 }

@@ -67,9 +67,7 @@ static enum kr_status take_stamps(struct kr_batch *b, kr_txn t, struct kr_err *e
 
 enum kr_status kr_batch_stamps(struct kr_batch *b, struct kr_err *err)
 {
-	enum kr_status status = KR_OK;
-
-	for (kr_txn t = {0}; t.i < b->txns.n && !status; t.i++)
-		status = take_stamps(b, t, err);
-	return status;
+	for (kr_txn t = {0}; t.i < b->txns.n; t.i++)
+		KR_TRY(take_stamps(b, t, err));
+	return KR_OK;
 }

@@ -166,9 +166,7 @@ static enum kr_status collect(struct kr_batch *b)
 		bool counts = b->txns.at[t.i].committed || b->txns.at[t.i].optional;
 		if (!add_tried(b, t) || (counts && !add_effects(b, t)))
 			return KR_NOMEM;
-		enum kr_status status = kr_ctx_tick(b->ctx);
-		if (status)
-			return status;
+		KR_TRY(kr_ctx_tick(b->ctx));
 	}
 	return KR_OK;
 }

@@ -33,11 +33,9 @@ static bool is_told(const struct kr_batch *b, kr_txn t, kr_txn u, uint32_t objec
 static enum kr_status tell(struct kr_batch *b, enum kr_finding_class what, const struct kr_hold *x,
 	const struct kr_hold *y, kr_key key)
 {
-	struct kr_finding *f;
-
 	if (is_told(b, x->txn, y->txn, b->objects.at[key.i]))
 		return KR_OK;
-	f = kr_batch_report(b, KR_MECH_ME, what);
+	struct kr_finding *f = kr_batch_report(b, KR_MECH_ME, what);
 	if (!f)
 		return KR_NOMEM;
 	f->txns[0] = x->txn;
@@ -53,25 +51,22 @@ static enum kr_status tell(struct kr_batch *b, enum kr_finding_class what, const
 /* `released`: by place in holds_of, the latest R1 so far of its object. */
 static enum kr_status find_pairs(struct kr_batch *b, bool exclusive, const int64_t *released)
 {
-	enum kr_status status = KR_OK;
-
-	for (uint32_t i = 0; i < b->holds.n && !status; i++) {
+	for (uint32_t i = 0; i < b->holds.n; i++) {
 		const struct kr_hold *x = &b->holds.at[i];
 		const uint32_t *of = b->holds_of.at.at,
 			       *first = x->range ? NULL : &b->holds_of.first.at[x->object];
 		for (uint32_t j = first ? kr_first_above(released, first[0], first[1], x->at.to) : 0;
-			first && j < first[1] && of[j] < i && !status; j++) {
+			first && j < first[1] && of[j] < i; j++) {
 			const struct kr_hold *y = &b->holds.at[of[j]];
 			bool conflict =
 				exclusive ? x->mode == KR_MODE_X && y->mode == KR_MODE_X : x->mode != y->mode;
 			if (y->txn.i != x->txn.i && conflict && overlap(b, x->txn, x->at, y->txn, y->at))
-				status = tell(b, exclusive ? KR_FOUND_WRITE_WRITE : KR_FOUND_WRITE_READ, y, x,
-					x->key);
+				KR_TRY(tell(b, exclusive ? KR_FOUND_WRITE_WRITE : KR_FOUND_WRITE_READ, y, x,
+					x->key));
 		}
-		if (!status)
-			status = kr_ctx_tick(b->ctx);
+		KR_TRY(kr_ctx_tick(b->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* A row that is written into a locked range: one of a scan if it meets the conditions. */
@@ -92,11 +87,9 @@ static bool falls_into(const struct kr_batch *b, const struct kr_hold *range, co
 
 static enum kr_status find_ranges(struct kr_batch *b)
 {
-	enum kr_status status = KR_OK;
-
-	for (uint32_t i = 0; i < b->holds.n && !status; i++) {
+	for (uint32_t i = 0; i < b->holds.n; i++) {
 		const struct kr_hold *range = &b->holds.at[i];
-		for (uint32_t j = 0; j < b->edits.n && !status && range->range; j++) {
+		for (uint32_t j = 0; j < b->edits.n && range->range; j++) {
 			const struct kr_edit *e = &b->edits.at[j];
 			struct kr_hold row = {.txn = e->txn,
 				.op = e->op,
@@ -105,12 +98,11 @@ static enum kr_status find_ranges(struct kr_batch *b)
 				.at = e->at};
 			if (e->txn.i != range->txn.i && b->profile->locks.write == KR_MODE_X &&
 				overlap(b, range->txn, range->at, e->txn, e->at) && falls_into(b, range, e))
-				status = tell(b, KR_FOUND_RANGE, range, &row, e->key);
+				KR_TRY(tell(b, KR_FOUND_RANGE, range, &row, e->key));
 		}
-		if (!status)
-			status = kr_ctx_tick(b->ctx);
+		KR_TRY(kr_ctx_tick(b->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status find(struct kr_batch *b)

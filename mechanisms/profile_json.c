@@ -178,25 +178,17 @@ static enum kr_status refuse_unknown(json_t *object, const char *group, struct k
 
 static enum kr_status parse(json_t *root, struct kr_arena *arena, struct kr_profile *out, struct kr_err *err)
 {
-	enum kr_status status;
-
 	if (!json_is_object(root))
 		return kr_err_set(err, KR_BAD, "profile: expected one JSON object");
-	status = refuse_unknown(root, NULL, err);
-	if (!status)
-		status = refuse_unknown(json_object_get(root, "locks"), "locks", err);
-	for (const struct kr_profile_field *f = kr_profile_fields; f->name && !status; f++)
-		status = take_field(f, root, out, err);
-	if (!status)
-		status = take_certify(root, arena, out, err);
-	if (!status)
-		status = take_text(root, json_object_get(root, "name") ? "name" : "id", "custom", arena,
-			&out->name, err);
-	if (!status)
-		status = take_text(root, "title", "", arena, &out->title, err);
-	if (!status)
-		status = take_text(root, "source", "", arena, &out->source, err);
-	return status;
+	KR_TRY(refuse_unknown(root, NULL, err));
+	KR_TRY(refuse_unknown(json_object_get(root, "locks"), "locks", err));
+	for (const struct kr_profile_field *f = kr_profile_fields; f->name; f++)
+		KR_TRY(take_field(f, root, out, err));
+	KR_TRY(take_certify(root, arena, out, err));
+	KR_TRY(take_text(root, json_object_get(root, "name") ? "name" : "id", "custom", arena, &out->name,
+		err));
+	KR_TRY(take_text(root, "title", "", arena, &out->title, err));
+	return take_text(root, "source", "", arena, &out->source, err);
 }
 
 enum kr_status kr_profile_parse(const char *text, size_t length, struct kr_arena *arena,

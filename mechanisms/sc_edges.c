@@ -271,15 +271,15 @@ static enum kr_status add_arcs(struct kr_certain *c)
 
 enum kr_status kr_certain_build(struct kr_certain *c)
 {
-	enum kr_status status = find_gone(c);
+	KR_TRY(find_gone(c));
 
-	return status ? status : add_arcs(c);
+	return add_arcs(c);
 }
 
 enum kr_status kr_certain_widen(struct kr_certain *c, const uint32_t *component)
 {
 	kr_vec_clear(&c->arcs);
 	c->component = component;
-	enum kr_status status = add_arcs(c);
-	return status ? status : kr_certain_sort(c);
+	KR_TRY(add_arcs(c));
+	return kr_certain_sort(c);
 }

@@ -134,12 +134,11 @@ static enum kr_status arrive(struct kr_engine *e, const struct kr_event *end, st
 	struct kr_err *err)
 {
 	enum kr_status status = KR_OK;
-	int64_t watermark;
 
 	kr_held_end(t, end);
 	t->ended = true;
 	kr_held_measure(e->h, e->options.batch.profile, t);
-	watermark = kr_stamps_watermark(e);
+	int64_t watermark = kr_stamps_watermark(e);
 	if (t->first != INT64_MIN && t->first < watermark)
 		status = be_late(e, end, t, watermark);
 	if (t->first > e->newest)

@@ -8,10 +8,9 @@ enum kr_status kr_engine_new(struct kr_ctx *ctx, const struct kr_engine_options 
 	struct kr_engine **out, struct kr_err *err)
 {
 	const struct kr_profile *profile = options->batch.profile;
-	struct kr_engine *e;
 
 	(void)err;
-	e = kr_mem_alloc(&ctx->mem, 1, sizeof *e);
+	struct kr_engine *e = kr_mem_alloc(&ctx->mem, 1, sizeof *e);
 	if (!e)
 		return KR_NOMEM;
 	*e = (struct kr_engine){.ctx = ctx,
@@ -90,21 +89,20 @@ enum kr_status kr_engine_finish(struct kr_engine *e, struct kr_held *t, int64_t 
 
 static enum kr_status dispatch(struct kr_engine *e, struct kr_err *err)
 {
-	enum kr_status status = KR_OK;
 	struct kr_merge_item item;
 	struct kr_lane *lane;
 
-	while (!status && kr_merge_next(&e->merge, &item, &lane)) {
+	while (kr_merge_next(&e->merge, &item, &lane)) {
 		bool automatic = item.txn->flags & KR_TXN_AUTO;
 		bool shown = item.timed && (!automatic || item.kind == KR_EVENT_ENTRY);
 		if (item.at > e->position)
 			e->position = item.at;
 		if (shown && e->options.sink.dispatch)
-			status = e->options.sink.dispatch(e->options.sink.data, e->h, lane->session, item.at);
-		if (!status && item.kind == KR_EVENT_END)
-			status = kr_engine_finish(e, item.txn, item.at, err);
+			KR_TRY(e->options.sink.dispatch(e->options.sink.data, e->h, lane->session, item.at));
+		if (item.kind == KR_EVENT_END)
+			KR_TRY(kr_engine_finish(e, item.txn, item.at, err));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* ---- intake ---- */
@@ -319,16 +317,14 @@ static int64_t watermark_of(const struct kr_engine *e)
 enum kr_status kr_engine_take(void *engine, const struct kr_event *event, struct kr_err *err)
 {
 	struct kr_engine *e = engine;
-	enum kr_status status;
 
 	if (event->kind == KR_EVENT_ORDER)
 		return KR_OK; /* mechanisms do not ask */
 	if (kr_engine_by_stamps(e))
 		return take_stamped(e, event, err);
-	status = take(e, event);
-	if (!status)
-		status = give_up(e);
-	return status ? status : dispatch(e, err);
+	KR_TRY(take(e, event));
+	KR_TRY(give_up(e));
+	return dispatch(e, err);
 }
 
 /* ---- the rest ---- */
@@ -345,10 +341,8 @@ enum kr_status kr_engine_idle(struct kr_engine *e, struct kr_err *err)
 /* What is still open is of unknown outcome. */
 enum kr_status kr_engine_end(struct kr_engine *e, struct kr_err *err)
 {
-	enum kr_status status;
-
 	e->merge.ended = true;
-	status = dispatch(e, err);
+	enum kr_status status = dispatch(e, err);
 	while (!status && e->open.n > 0) {
 		uint32_t first = 0;
 		for (uint32_t i = 1; i < e->open.n; i++)

@@ -39,22 +39,20 @@ static bool overwrites(const struct kr_batch *b, const struct kr_look *look, con
 
 static enum kr_status find(struct kr_batch *b)
 {
-	enum kr_status status = KR_OK;
-
-	for (uint32_t i = 0; i < b->looks.n && !status; i++) {
+	for (uint32_t i = 0; i < b->looks.n; i++) {
 		const struct kr_look look = b->looks.at[i];
 		if (look.own || look.insert || !writes(b, look.txn))
 			continue;
-		for (uint32_t j = b->version_first.at[look.key.i];
-			j < b->version_first.at[look.key.i + 1] && !status; j++) {
+		for (uint32_t j = b->version_first.at[look.key.i]; j < b->version_first.at[look.key.i + 1];
+			j++) {
 			const struct kr_written *u = &b->versions.at[j];
 			if (overwrites(b, &look, u))
-				status = kr_batch_claim(b, &classes[0],
+				KR_TRY(kr_batch_claim(b, &classes[0],
 					(struct kr_suspect){{look.txn, u->by.txn}, {look.op, u->op},
-						look.key});
+						look.key}));
 		}
 	}
-	return status ? status : kr_ctx_check(b->ctx);
+	return kr_ctx_check(b->ctx);
 }
 
 const struct kr_mechanism kr_mechanism_validate = {

@@ -106,9 +106,7 @@ static enum kr_status sort(struct induced *g, bool *cyclic)
 		if (g->degree[v] == 0)
 			g->order[n++] = v;
 	for (uint32_t i = 0; i < n; i++) {
-		enum kr_status status = kr_ctx_tick(g->ir->ctx);
-		if (status)
-			return status;
+		KR_TRY(kr_ctx_tick(g->ir->ctx));
 		for (struct walk w = targets(g, g->order[i]); next_target(g, &w, &to);)
 			if (--g->degree[to] == 0)
 				g->order[n++] = to;
@@ -124,9 +122,7 @@ static enum kr_status close_over(struct induced *g)
 	memset(g->reach, 0, g->n * words * sizeof *g->reach);
 	for (uint32_t i = g->n; i-- > 0;) {
 		uint64_t *own = row(g, g->order[i]);
-		enum kr_status status = kr_ctx_check(g->ir->ctx);
-		if (status)
-			return status;
+		KR_TRY(kr_ctx_check(g->ir->ctx));
 		for (struct walk w = targets(g, g->order[i]); next_target(g, &w, &to);)
 			for (size_t word = 0; word < words; word++)
 				own[word] |= row(g, to)[word];

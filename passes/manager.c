@@ -202,14 +202,11 @@ static enum kr_status call_pass(struct kr_ir *ir, const struct kr_pass *pass, en
 	struct kr_err *err)
 {
 	struct kr_call call;
-	enum kr_status status;
 
 	ir->tallies.n = 0;
 	kr_call_enter(ir->ctx, &call, "pass", pass->name);
-	status = pass->run(ir, change, err);
-	status = kr_call_leave(ir->ctx, &call, status, err);
-	if (status)
-		return status;
+	enum kr_status status = pass->run(ir, change, err);
+	KR_TRY(kr_call_leave(ir->ctx, &call, status, err));
 	if ((unsigned)*change > KR_CONFLICT)
 		return kr_call_fail(&call, err, "returned the change %d, which there is not", (int)*change);
 	if (*change == KR_CONFLICT && !ir->conflict)
@@ -226,17 +223,14 @@ static enum kr_status call_pass(struct kr_ir *ir, const struct kr_pass *pass, en
 static enum kr_status run_one(struct kr_ir *ir, const struct kr_pass *pass, bool verify,
 	enum kr_change *change, struct kr_err *err)
 {
-	enum kr_status status = kr_ctx_check(ir->ctx);
-
-	if (status)
-		return status;
+	KR_TRY(kr_ctx_check(ir->ctx));
 	if (pass->breaks & ~pass->requires & KR_FACT_CLOCK)
 		drop_clock(ir);
 	*change = KR_UNCHANGED;
 
 	uint32_t edges = ir->edges.n;
 
-	status = call_pass(ir, pass, change, err);
+	enum kr_status status = call_pass(ir, pass, change, err);
 	if (pass->breaks & KR_FACT_CLOCK)
 		drop_clock(ir);
 	if (!status && *change != KR_CONFLICT && ir->edges.n > edges)

@@ -31,15 +31,13 @@ static enum kr_status enqueue(struct work *w, kr_txn t)
 
 static enum kr_status enqueue_present(struct work *w)
 {
-	enum kr_status status = KR_OK;
-
 	kr_vec_clear(&w->queue);
-	for (uint32_t t = 0; t < w->ir->asg->ntxns && !status; t++) {
+	for (uint32_t t = 0; t < w->ir->asg->ntxns; t++) {
 		w->seen[t] = 0;
 		if (w->ir->presence[t] == KR_PRESENT)
-			status = enqueue(w, (kr_txn){t});
+			KR_TRY(enqueue(w, (kr_txn){t}));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status collect_open(struct work *w)

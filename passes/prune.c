@@ -83,11 +83,10 @@ static bool counts(const struct work *w, uint32_t o, kr_version v)
 
 static enum kr_status add_rw_from_readers(struct work *w, kr_version seen, kr_version later)
 {
-	enum kr_status status = KR_OK;
-	for (uint32_t o = w->reader_head[seen.i]; o != KR_NONE && !status; o = w->reader_next[o])
+	for (uint32_t o = w->reader_head[seen.i]; o != KR_NONE; o = w->reader_next[o])
 		if (counts(w, o, later))
-			status = add(w, KR_RW, KR_RULE_LATER, w->ir->asg->obs[o].txn, writer(w, later), o);
-	return status;
+			KR_TRY(add(w, KR_RW, KR_RULE_LATER, w->ir->asg->obs[o].txn, writer(w, later), o));
+	return KR_OK;
 }
 
 /* ---- pairs ---- */
@@ -118,14 +117,12 @@ static enum kr_status list_key(struct work *w, uint32_t k)
 static enum kr_status order_after_initial(struct work *w, uint32_t k)
 {
 	kr_version initial = kr_asg_initial(w->ir->asg, (kr_key){k});
-	enum kr_status status = KR_OK;
-	for (uint32_t v = initial.i + 1; v < w->ir->asg->keys[k + 1].first && !status; v++) {
+	for (uint32_t v = initial.i + 1; v < w->ir->asg->keys[k + 1].first; v++) {
 		if (starts_unit(w, (kr_version){v}))
-			status = add_rw_from_readers(w, initial, (kr_version){v});
-		if (!status)
-			status = kr_ctx_tick(w->ir->ctx);
+			KR_TRY(add_rw_from_readers(w, initial, (kr_version){v}));
+		KR_TRY(kr_ctx_tick(w->ir->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* ---- deciding ---- */
@@ -207,12 +204,11 @@ static enum kr_status run_round(struct work *w)
 
 static enum kr_status list(struct work *w)
 {
-	enum kr_status status = w->ir->units ? KR_OK : kr_units_find(w->ir, false);
-	if (!status)
-		status = index_readers(w);
-	for (uint32_t k = 0; k < w->ir->asg->nkeys && !status && !w->too_many; k++)
-		status = list_key(w, k);
-	return status;
+	KR_TRY(w->ir->units ? KR_OK : kr_units_find(w->ir, false));
+	KR_TRY(index_readers(w));
+	for (uint32_t k = 0; k < w->ir->asg->nkeys && !w->too_many; k++)
+		KR_TRY(list_key(w, k));
+	return KR_OK;
 }
 
 static enum kr_status run_rounds(struct work *w, enum kr_change *change)

@@ -88,18 +88,16 @@ static enum kr_status begin(struct sweep *s, kr_txn t)
 static enum kr_status run_sweep(struct kr_ir *ir, struct event *events, uint32_t n)
 {
 	struct sweep s = {.ir = ir, .newest = {KR_NONE}, .waiting = events};
-	enum kr_status status = KR_OK;
 
 	KR_SORT(events, n, compare);
-	for (uint32_t i = 0; i < n && !status; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (events[i].is_end)
 			s.waiting[s.nwaiting++] = events[i];
 		else
-			status = begin(&s, events[i].txn);
-		if (!status)
-			status = kr_ctx_tick(ir->ctx);
+			KR_TRY(begin(&s, events[i].txn));
+		KR_TRY(kr_ctx_tick(ir->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)

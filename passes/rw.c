@@ -55,10 +55,7 @@ static enum kr_status count_successors(struct work *w)
 	for (uint32_t o = 0; o < asg->nobs; o++) {
 		kr_version v = w->ir->source[o];
 		kr_version u = successor(w, (kr_obs){o});
-		enum kr_status status = kr_ctx_tick(w->ir->ctx);
-
-		if (status)
-			return status;
+		KR_TRY(kr_ctx_tick(w->ir->ctx));
 		if (v.i != KR_NONE)
 			w->readers[v.i]++;
 		if (u.i == KR_NONE)
@@ -136,45 +133,41 @@ static enum kr_status link_initial(struct work *w, kr_obs o)
 {
 	uint32_t key = w->ir->asg->obs[o.i].key.i;
 	uint32_t n = w->early_first[key + 1] - w->early_first[key];
-	enum kr_status status = KR_OK;
 
 	if (too_many(w->readers[w->ir->source[o.i].i], n))
 		return KR_OK;
-	for (uint32_t i = w->early_first[key]; i < w->early_first[key + 1] && !status; i++)
-		status = link_to(w, o, w->early.at[i]);
-	return status;
+	for (uint32_t i = w->early_first[key]; i < w->early_first[key + 1]; i++)
+		KR_TRY(link_to(w, o, w->early.at[i]));
+	return KR_OK;
 }
 
 static enum kr_status link_later(struct work *w, kr_obs o)
 {
 	kr_version v = w->ir->source[o.i];
 	uint32_t end = w->rmw_first[v.i + 1];
-	enum kr_status status = KR_OK;
 
 	if (too_many(w->readers[v.i], end - w->rmw_first[v.i]))
 		end = w->rmw_first[v.i] + KEPT;
-	for (uint32_t i = w->rmw_first[v.i]; i < end && !status; i++)
-		status = link_to(w, o, w->rmw[i]);
-	for (uint32_t i = kr_orders_begin(&w->orders, v); i < kr_orders_end(&w->orders, v) && !status; i++)
-		status = link_to(w, o, w->orders.after.at[i]);
-	return status;
+	for (uint32_t i = w->rmw_first[v.i]; i < end; i++)
+		KR_TRY(link_to(w, o, w->rmw[i]));
+	for (uint32_t i = kr_orders_begin(&w->orders, v); i < kr_orders_end(&w->orders, v); i++)
+		KR_TRY(link_to(w, o, w->orders.after.at[i]));
+	return KR_OK;
 }
 
 static enum kr_status link_all(struct work *w)
 {
 	const struct kr_ir *ir = w->ir;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t o = 0; o < ir->asg->nobs && !status; o++) {
+	for (uint32_t o = 0; o < ir->asg->nobs; o++) {
 		if (ir->source[o].i == KR_NONE ||
 			!kr_pattern_counts(&ir->level->forbidden[0], ir->asg->obs[o].predicate, false))
 			continue;
-		status = kr_asg_is_initial(ir->asg, ir->source[o]) ? link_initial(w, (kr_obs){o})
-								   : link_later(w, (kr_obs){o});
-		if (!status)
-			status = kr_ctx_tick(ir->ctx);
+		KR_TRY(kr_asg_is_initial(ir->asg, ir->source[o]) ? link_initial(w, (kr_obs){o})
+								 : link_later(w, (kr_obs){o}));
+		KR_TRY(kr_ctx_tick(ir->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* ---- life ---- */
@@ -192,13 +185,11 @@ static enum kr_status prepare(struct work *w)
 	if (!w->follows || !w->readers || !w->rmw_first || !w->early_first || !w->linked)
 		return KR_NOMEM;
 
-	enum kr_status status = kr_orders_init(&w->orders, w->ir);
+	KR_TRY(kr_orders_init(&w->orders, w->ir));
 
-	if (!status)
-		status = count_successors(w);
-	if (!status)
-		status = fill_successors(w);
-	return status ? status : collect_early(w);
+	KR_TRY(count_successors(w));
+	KR_TRY(fill_successors(w));
+	return collect_early(w);
 }
 
 static void release(struct work *w)

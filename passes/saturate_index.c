@@ -126,8 +126,8 @@ static enum kr_status index_readers(struct kr_saturation *s)
 enum kr_status kr_saturation_init(struct kr_saturation *s, struct kr_ir *ir)
 {
 	*s = (struct kr_saturation){.ir = ir};
-	enum kr_status status = index_writers(s);
-	return status ? status : index_readers(s);
+	KR_TRY(index_writers(s));
+	return index_readers(s);
 }
 
 void kr_saturation_done(struct kr_saturation *s)

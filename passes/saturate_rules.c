@@ -41,9 +41,7 @@ static enum kr_status add(struct kr_saturation *s, enum kr_edge_kind kind, enum 
 	if (s->ir->clock->cyclic.i != KR_NONE)
 		/* refuted already: on a cycle everything follows, even that a version comes before itself */
 		return KR_OK;
-	enum kr_status status = kr_ir_add_edge(s->ir, edge);
-	if (status)
-		return status;
+	KR_TRY(kr_ir_add_edge(s->ir, edge));
 	kr_clock_edge(s->ir->clock, edge.from, edge.to);
 	s->changed = true;
 	return KR_OK;
@@ -119,9 +117,7 @@ static enum kr_status order_before(struct kr_saturation *s, kr_obs o, const uint
 		kr_version last = last_of(s, &segments[i], n, o);
 		if (last.i == KR_NONE || last.i == seen.i || implied(s, KR_WW, writer_of(s, last), b))
 			continue;
-		enum kr_status status = add(s, KR_WW, KR_RULE_READER, writer_of(s, last), b, o.i);
-		if (status)
-			return status;
+		KR_TRY(add(s, KR_WW, KR_RULE_READER, writer_of(s, last), b, o.i));
 	}
 	return KR_OK;
 }
@@ -155,11 +151,8 @@ static enum kr_status add_rw(struct kr_saturation *s, kr_obs o, kr_version targe
 static enum kr_status add_rw_from_readers(struct kr_saturation *s, kr_version seen, kr_version target)
 {
 	for (uint32_t o = s->reader_head[seen.i]; o != KR_NONE; o = s->reader_next[o]) {
-		enum kr_status status = kr_ir_is_present(s->ir, s->ir->asg->obs[o].txn)
-			? add_rw(s, (kr_obs){o}, target)
-			: KR_OK;
-		if (status)
-			return status;
+		KR_TRY(kr_ir_is_present(s->ir, s->ir->asg->obs[o].txn) ? add_rw(s, (kr_obs){o}, target)
+								       : KR_OK);
 	}
 	return KR_OK;
 }
@@ -269,9 +262,7 @@ static enum kr_status order_after_source(struct kr_saturation *s, kr_obs o)
 		while (at < segments[i].count &&
 			(passes_over(s, o, w[at].version) || w[at].version.i == s->ir->source[o.i].i))
 			at++;
-		enum kr_status status = at < segments[i].count ? add_rw(s, o, w[at].version) : KR_OK;
-		if (status)
-			return status;
+		KR_TRY(at < segments[i].count ? add_rw(s, o, w[at].version) : KR_OK);
 	}
 	return KR_OK;
 }
@@ -366,9 +357,7 @@ static enum kr_status narrow(struct kr_saturation *s, kr_obs o)
 	uint32_t found = 0;
 	for (kr_candidates it = kr_asg_candidates(s->ir->asg, o);
 		found < 2 && kr_asg_next(s->ir->asg, &it, &v);) {
-		enum kr_status status = kr_ctx_tick(s->ir->ctx);
-		if (status)
-			return status;
+		KR_TRY(kr_ctx_tick(s->ir->ctx));
 		if (is_possible(s, o, v))
 			watch[found++] = v;
 	}
@@ -384,9 +373,7 @@ enum kr_status kr_saturation_sweep(struct kr_saturation *s)
 	for (uint32_t o = 0; o < asg->nobs && !s->conflict; o++) {
 		if (s->ir->source[o].i != KR_NONE || !kr_ir_is_present(s->ir, asg->obs[o].txn))
 			continue;
-		enum kr_status status = narrow(s, (kr_obs){o});
-		if (status)
-			return status;
+		KR_TRY(narrow(s, (kr_obs){o}));
 	}
 	return KR_OK;
 }
@@ -402,40 +389,36 @@ static bool is_refuted(const struct kr_saturation *s, kr_obs o)
 static enum kr_status visit_reads(struct kr_saturation *s, kr_txn t, const uint64_t *changed, bool first)
 {
 	const struct kr_asg *asg = s->ir->asg;
-	enum kr_status status = KR_OK;
-	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1] && !status && !s->conflict; o++) {
+	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1] && !s->conflict; o++) {
 		bool known = s->ir->source[o].i != KR_NONE;
 		if (known && is_refuted(s, (kr_obs){o}))
 			return refute(s, (kr_obs){o});
-		status = known ? order_before(s, (kr_obs){o}, changed) : narrow(s, (kr_obs){o});
-		if (!status && known && first && s->ir->source[o].i == kr_asg_initial(asg, asg->obs[o].key).i)
-			status = order_after_source(s, (kr_obs){o});
+		KR_TRY(known ? order_before(s, (kr_obs){o}, changed) : narrow(s, (kr_obs){o}));
+		if (known && first && s->ir->source[o].i == kr_asg_initial(asg, asg->obs[o].key).i)
+			KR_TRY(order_after_source(s, (kr_obs){o}));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status visit_writes(struct kr_saturation *s, kr_txn t, const uint64_t *changed, bool first)
 {
 	const struct kr_asg *asg = s->ir->asg;
-	enum kr_status status = KR_OK;
-	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1] && !status && !s->conflict;
-		i++) {
-		status = order_after(s, asg->written[i], changed);
-		if (!status && first)
-			status = order_after_initial(s, asg->written[i]);
+	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1] && !s->conflict; i++) {
+		KR_TRY(order_after(s, asg->written[i], changed));
+		if (first)
+			KR_TRY(order_after_initial(s, asg->written[i]));
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_saturation_visit(struct kr_saturation *s, kr_node v, const uint64_t *changed)
 {
 	kr_txn t = kr_ir_txn(s->ir, v);
-	enum kr_status status = KR_OK;
 	bool first = !s->begun[v.i];
 	s->begun[v.i] = 1;
 	if (v.i == kr_ir_in(s->ir, KR_WR, t).i)
-		status = visit_reads(s, t, changed, first);
-	if (!status && v.i == kr_ir_out(s->ir, KR_WW, t).i)
-		status = visit_writes(s, t, changed, first);
-	return status;
+		KR_TRY(visit_reads(s, t, changed, first));
+	if (v.i == kr_ir_out(s->ir, KR_WW, t).i)
+		KR_TRY(visit_writes(s, t, changed, first));
+	return KR_OK;
 }

@@ -27,10 +27,7 @@ static enum kr_status link_writer(struct kr_ir *ir, const struct kr_orders *orde
 
 			struct kr_edge edge = {kr_ir_out(ir, KR_WW, t), kr_ir_in(ir, KR_WW, next),
 				asg->versions[v.i].key.i, KR_WW, KR_RULE_GIVEN};
-			enum kr_status status = kr_ir_add_edge(ir, edge);
-
-			if (status)
-				return status;
+			KR_TRY(kr_ir_add_edge(ir, edge));
 		}
 	}
 	return kr_ctx_tick(ir->ctx);

@@ -84,12 +84,11 @@ static kr_op write_of(const struct kr_history *h, kr_txn t, kr_key k, bool last)
 /* The second operation of an edge: of those that justify it the first one. KR_NONE: not known. */
 static kr_op second_of(const struct kr_history *h, const struct kr_cert_edge *e)
 {
-	kr_op write;
 	kr_value value;
 
 	if (e->kind == KR_RW)
 		return write_of(h, e->to, e->key, false);
-	write = write_of(h, e->from, e->key, true);
+	kr_op write = write_of(h, e->from, e->key, true);
 	if (write.i == KR_NONE)
 		return write;
 	if (e->kind == KR_WW) {

@@ -124,13 +124,12 @@ static void add_cycles(struct scratch *s, const struct kr_certificate *cert, str
 
 void kr_report_dot(const struct kr_report *r, struct kr_str *out)
 {
-	const struct kr_certificate *cert;
 	struct scratch s = {.w = {.h = r->history}};
 	char name[KR_ANOMALY_NAME_SIZE];
 
 	if (kr_report_outcome(r) != KR_VIOLATED)
 		return;
-	cert = &r->verdict->certificate;
+	const struct kr_certificate *cert = &r->verdict->certificate;
 	kr_str_init(&s.text, out->mem);
 	s.w.out = &s.text;
 	kr_report_anomaly(r->history, cert, name);

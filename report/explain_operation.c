@@ -128,15 +128,13 @@ static void say_changed_before(const struct saying *s)
 
 static void say_nobody_added(const struct saying *s)
 {
-	struct kr_operand element;
-
 	add(s, "no transaction ");
 	add(s, added(s));
 	add_element(s);
 	add(s, " to ");
 	add_key(s);
 	add_start(s);
-	element = kr_operand_of_piece(s->found->element);
+	struct kr_operand element = kr_operand_of_piece(s->found->element);
 	kr_say_near(s->w, s->key, &element, true);
 }
 

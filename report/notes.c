@@ -117,7 +117,6 @@ static void note_committed(struct kr_notes *notes, const struct kr_history *h)
 /* No level looks at them. */
 static void note_timestamps(struct kr_notes *notes, const struct kr_history *h)
 {
-	const char *what;
 	uint32_t n = 0, told = 0;
 	bool all = true;
 
@@ -130,9 +129,9 @@ static void note_timestamps(struct kr_notes *notes, const struct kr_history *h)
 	}
 	if (n == 0)
 		return;
-	what = told == KR_TXN_HAS_SNAPSHOT     ? "start"
-		: told == KR_TXN_HAS_COMMIT_TS ? "commit"
-					       : "start and commit";
+	const char *what = told == KR_TXN_HAS_SNAPSHOT ? "start"
+		: told == KR_TXN_HAS_COMMIT_TS         ? "commit"
+						       : "start and commit";
 	kr_notes_add(notes, "the database's %s timestamps of %u transaction%s were not looked at%s", what,
 		(unsigned)n, plural(n), all ? "; '--profile timestamps-si' goes by them" : "");
 }

@@ -126,11 +126,8 @@ static enum kr_status take_keys(struct cutting *c)
 		kr_value value = take_of_key(c, (kr_key){k}, initial);
 		if (key.i == KR_NONE || value.i == KR_NONE)
 			return KR_NOMEM;
-		enum kr_status status = initial.i == KR_ABSENT.i
-			? kr_ctx_tick(c->ctx)
-			: kr_history_set_initial(c->to, key, value, c->err);
-		if (status)
-			return status;
+		KR_TRY(initial.i == KR_ABSENT.i ? kr_ctx_tick(c->ctx)
+						: kr_history_set_initial(c->to, key, value, c->err));
 	}
 	return KR_OK;
 }
@@ -183,12 +180,9 @@ static enum kr_status take_scan(struct cutting *c, uint32_t scan, uint32_t *out)
 {
 	const struct kr_scan *from = &c->from->scans.at[scan];
 	struct kr_scan to = *from;
-	enum kr_status status = take_rows(c, from, &to);
+	KR_TRY(take_rows(c, from, &to));
 
-	if (!status)
-		status = take_conds(c, from, &to);
-	if (status)
-		return status;
+	KR_TRY(take_conds(c, from, &to));
 	to.low = take(c, from->low);
 	to.high = take(c, from->high);
 	to.set = take(c, from->set);
@@ -203,11 +197,10 @@ static enum kr_status take_scan(struct cutting *c, uint32_t scan, uint32_t *out)
 static enum kr_status take_attr(struct cutting *c, kr_op op)
 {
 	const struct kr_attr *from = kr_history_attr(c->from, op);
-	struct kr_attr to;
 
 	if (!from)
 		return KR_OK;
-	to = *from;
+	struct kr_attr to = *from;
 	to.op.i = c->to->ops.n;
 	to.seen_first = c->to->seen.n;
 	for (uint32_t i = from->seen_first; i < from->seen_first + from->seen_count; i++) {
@@ -251,15 +244,12 @@ static enum kr_status take_op(struct cutting *c, kr_op o)
 static enum kr_status take_txn(struct cutting *c, kr_txn t)
 {
 	struct kr_transaction txn = c->from->txns.at[t.i];
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < txn.op_count && !status; i++) {
+	for (uint32_t i = 0; i < txn.op_count; i++) {
 		kr_op op = kr_history_op(c->from, t, i);
 		if (kr_part_keeps(c->part, t, op))
-			status = take_op(c, op);
+			KR_TRY(take_op(c, op));
 	}
-	if (status)
-		return status;
 	txn.id = take(c, txn.id);
 	if (txn.session.i != KR_NONE) {
 		kr_value name = take(c, c->from->sessions.at[txn.session.i]);
@@ -269,9 +259,9 @@ static enum kr_status take_txn(struct cutting *c, kr_txn t)
 	}
 	if (txn.id.i == KR_NONE || !kr_vec_push(c->mem, &c->cut->txn_of, t))
 		return KR_NOMEM;
-	status = kr_history_add(c->to, txn, t.i < c->from->white_box.n ? &c->from->white_box.at[t.i] : NULL,
-		c->err);
-	return status ? status : kr_ctx_tick(c->ctx);
+	KR_TRY(kr_history_add(c->to, txn, t.i < c->from->white_box.n ? &c->from->white_box.at[t.i] : NULL,
+		c->err));
+	return kr_ctx_tick(c->ctx);
 }
 
 static enum kr_status take_order(struct cutting *c, const struct kr_version_order *from)
@@ -297,7 +287,6 @@ static enum kr_status take_order(struct cutting *c, const struct kr_version_orde
 static enum kr_status take_all(struct cutting *c)
 {
 	struct kr_history *to = c->to;
-	enum kr_status status;
 
 	to->name = c->from->name;
 	to->format = c->from->format;
@@ -311,7 +300,7 @@ static enum kr_status take_all(struct cutting *c)
 	if (!note_values(c, (kr_value){KR_NONE}))
 		return KR_NOMEM;
 	c->cut->value_of.at[KR_ABSENT.i] = KR_ABSENT;
-	status = take_keys(c);
+	enum kr_status status = take_keys(c);
 	for (uint32_t t = 0; t < c->from->txns.n && !status; t++)
 		if (kr_bits_get(c->part->txns, t))
 			status = take_txn(c, (kr_txn){t});

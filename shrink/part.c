@@ -110,76 +110,69 @@ static enum kr_status keep_op(struct gathering *g, kr_txn t, uint32_t index)
 static enum kr_status keep_writes(struct gathering *g, kr_txn t, kr_key k)
 {
 	const struct kr_history *h = g->part->whole;
-	enum kr_status status = KR_OK;
 
 	if (t.i == KR_NONE)
 		return KR_OK;
 	kr_bits_set(g->part->txns, t.i);
-	for (uint32_t i = 0; i < h->txns.at[t.i].op_count && !status; i++)
+	for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++)
 		if (changes(h, &h->ops.at[h->txns.at[t.i].op_first + i], k))
-			status = keep_op(g, t, i);
-	return status ? status : kr_ctx_tick(g->ctx);
+			KR_TRY(keep_op(g, t, i));
+	return kr_ctx_tick(g->ctx);
 }
 
 /* A list shows the elements of many writers, of which the graph names the last. */
 static enum kr_status keep_growers(struct gathering *g, kr_key k)
 {
 	const struct kr_asg *asg = g->asg;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t v = asg->keys[k.i].first; v < asg->keys[k.i + 1].first && !status; v++)
-		status = keep_writes(g, asg->versions[v].writer, k);
-	return status;
+	for (uint32_t v = asg->keys[k.i].first; v < asg->keys[k.i + 1].first; v++)
+		KR_TRY(keep_writes(g, asg->versions[v].writer, k));
+	return KR_OK;
 }
 
 static enum kr_status keep_candidates(struct gathering *g, kr_txn t, uint32_t index)
 {
 	const struct kr_asg *asg = g->asg;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1] && !status; o++) {
+	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1]; o++) {
 		const struct kr_observation *obs = &asg->obs[o];
 		kr_key k = kr_asg_whole(asg, obs->key);
 		kr_version v;
 		if (obs->op != index || !kr_bits_get(g->part->keys, k.i))
 			continue;
-		for (kr_candidates it = kr_asg_candidates(asg, (kr_obs){o});
-			!status && kr_asg_next(asg, &it, &v);)
-			status = keep_writes(g, asg->versions[v.i].writer, k);
-		if (!status && g->part->whole->keys.at[k.i].kind >= KR_KIND_COUNTER)
-			status = keep_growers(g, k);
+		for (kr_candidates it = kr_asg_candidates(asg, (kr_obs){o}); kr_asg_next(asg, &it, &v);)
+			KR_TRY(keep_writes(g, asg->versions[v.i].writer, k));
+		if (g->part->whole->keys.at[k.i].kind >= KR_KIND_COUNTER)
+			KR_TRY(keep_growers(g, k));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status keep_edge(struct gathering *g, const struct kr_cert_edge *e)
 {
-	enum kr_status status = KR_OK;
-
 	kr_bits_set(g->part->txns, e->from.i);
 	kr_bits_set(g->part->txns, e->to.i);
 	if (e->key.i == KR_NONE)
 		return KR_OK;
 	kr_bits_set(g->part->keys, e->key.i);
 	if (e->kind != KR_RW)
-		status = keep_writes(g, e->from, e->key);
-	if (!status && e->kind != KR_WR)
-		status = keep_writes(g, e->to, e->key);
-	if (!status && e->kind == KR_RW)
-		status = keep_writes(g, e->source, e->key);
-	if (!status && e->op != KR_NONE)
-		status = keep_op(g, e->kind == KR_WR ? e->to : e->from, e->op);
-	return status;
+		KR_TRY(keep_writes(g, e->from, e->key));
+	if (e->kind != KR_WR)
+		KR_TRY(keep_writes(g, e->to, e->key));
+	if (e->kind == KR_RW)
+		KR_TRY(keep_writes(g, e->source, e->key));
+	if (e->op != KR_NONE)
+		KR_TRY(keep_op(g, e->kind == KR_WR ? e->to : e->from, e->op));
+	return KR_OK;
 }
 
 /* Everything that touches the key: what makes an operation an anomaly may be any of it. */
 static enum kr_status keep_key(struct gathering *g, kr_key k)
 {
 	const struct kr_history *h = g->part->whole;
-	enum kr_status status = KR_OK;
 
 	kr_bits_set(g->part->keys, k.i);
-	for (uint32_t t = 0; t < h->txns.n && !status; t++) {
+	for (uint32_t t = 0; t < h->txns.n; t++) {
 		for (uint32_t i = 0; i < h->txns.at[t].op_count; i++) {
 			const struct kr_operation *op = &h->ops.at[h->txns.at[t].op_first + i];
 			if (op->key.i != k.i && !changes(h, op, k))
@@ -187,9 +180,9 @@ static enum kr_status keep_key(struct gathering *g, kr_key k)
 			kr_bits_set(g->part->txns, t);
 			kr_bits_set(g->part->ops, h->txns.at[t].op_first + i);
 		}
-		status = kr_ctx_tick(g->ctx);
+		KR_TRY(kr_ctx_tick(g->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status gather(struct gathering *g, const struct kr_certificate *cert)

@@ -39,14 +39,13 @@ static enum kr_status is_same(const struct shrinking *s, const struct kr_violate
 {
 	const struct kr_certificate *cert = &p->verdict.certificate;
 	struct kr_certificate restored;
-	enum kr_status status;
 
 	*same = false;
 	if (cert->kind != s->cert->kind ||
 		(cert->kind == KR_CERT_ANOMALY && cert->anomaly.kind != s->cert->anomaly.kind))
 		return KR_OK;
 	kr_certificate_init(&restored, &s->ctx->mem);
-	status = kr_cut_restore(&p->cut, cert, &restored);
+	enum kr_status status = kr_cut_restore(&p->cut, cert, &restored);
 	if (!status)
 		status = kr_verify(s->ctx, s->h, &restored, NULL);
 	kr_certificate_done(&restored);
@@ -207,10 +206,9 @@ static enum kr_status find_certificate(struct shrinking *s, struct walk *w, stru
 	bool *found, struct kr_err *err)
 {
 	struct kr_shrunk one = {.best = NULL}, *out = s->out;
-	enum kr_status status;
 
 	s->out = &one;
-	status = test(s, &w->less, found, err);
+	enum kr_status status = test(s, &w->less, found, err);
 	s->out = out;
 	s->out->tests++;
 	if (!status && *found) {
@@ -228,10 +226,7 @@ static enum kr_status step(struct shrinking *s, struct walk *w, struct kr_certif
 	struct kr_err *err)
 {
 	uint32_t i = w->next++, keys = w->keys.n;
-	enum kr_status status = kr_part_copy(&w->rest, &w->less);
-
-	if (status)
-		return status;
+	KR_TRY(kr_part_copy(&w->rest, &w->less));
 	if (i < keys)
 		kr_bits_clear(w->less.keys, w->keys.at[i].i);
 	else
@@ -245,12 +240,9 @@ static enum kr_status try_other(struct shrinking *s, struct walk *w, const struc
 {
 	struct kr_shrunk other = {.best = NULL}, *out = s->out;
 	struct kr_part part;
-	enum kr_status status = kr_part_init(&part, &s->ctx->mem, s->h, false);
-
-	if (status)
-		return status;
+	KR_TRY(kr_part_init(&part, &s->ctx->mem, s->h, false));
 	s->out = &other;
-	status = shrink_from(s, &part, cert, err);
+	enum kr_status status = shrink_from(s, &part, cert, err);
 	s->out = out;
 	out->tests += other.tests;
 	other.tests = out->tests;
@@ -288,10 +280,7 @@ static enum kr_status walk(struct shrinking *s, struct walk *w, struct kr_err *e
 static enum kr_status step_without(struct shrinking *s, struct walk *w, kr_txn t, struct kr_certificate *cert,
 	bool *found, struct kr_err *err)
 {
-	enum kr_status status = kr_part_copy(&w->rest, &w->less);
-
-	if (status)
-		return status;
+	KR_TRY(kr_part_copy(&w->rest, &w->less));
 	for (uint32_t i = 0; i < s->h->txns.at[t.i].op_count; i++)
 		leave_out(s, t, kr_history_op(s->h, t, i), &w->less);
 	kr_bits_clear(w->less.txns, t.i);
@@ -362,10 +351,9 @@ enum kr_status kr_shrink(struct kr_ctx *ctx, const struct kr_history *h, const s
 		.cert = &verdict->certificate,
 		.out = out};
 	struct kr_part part;
-	enum kr_status status;
 
 	*out = (struct kr_shrunk){.best = NULL};
-	status = kr_part_init(&part, &ctx->mem, h, false);
+	enum kr_status status = kr_part_init(&part, &ctx->mem, h, false);
 	if (!status) {
 		status = shrink_from(&s, &part, s.cert, err);
 		kr_part_done(&part);

@@ -275,7 +275,6 @@ static enum kr_status check_internal(const struct kr_claim *c)
 	const struct kr_history *h = c->v->h;
 	kr_value left = {0};
 	bool wrote = false, agrees;
-	enum kr_status status;
 
 	for (uint32_t index = 0; index < c->op; index++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, c->txn, index).i];
@@ -292,7 +291,7 @@ static enum kr_status check_internal(const struct kr_claim *c)
 	if (!wrote)
 		return kr_err_set(c->v->err, KR_BAD, "%s had not written %s before operation %u",
 			c->txn_name.text, c->key_name.text, (unsigned)c->op);
-	status = kr_saw_allows(h, &c->saw, c->key, left, &agrees, c->v->err);
+	enum kr_status status = kr_saw_allows(h, &c->saw, c->key, left, &agrees, c->v->err);
 	if (status != KR_OK || !agrees)
 		return status;
 	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s shows %s as it had left it", (unsigned)c->op,
@@ -320,11 +319,10 @@ enum kr_status kr_verify_anomaly(struct kr_verifier *v)
 		.key = v->cert->anomaly.key};
 	enum kr_anomaly_kind kind = v->cert->anomaly.kind;
 	struct kr_facts f;
-	enum kr_status status;
 
 	if ((unsigned)kind >= KR_ANOMALY_KINDS || !(v->rule->anomalies & KR_BIT(kind)))
 		return kr_err_set(v->err, KR_BAD, "this anomaly is none that %s forbids", v->rule->id);
-	status = check_place(&c);
+	enum kr_status status = check_place(&c);
 	if (status != KR_OK)
 		return status;
 	if (kr_verify_is_blind(v->rule))

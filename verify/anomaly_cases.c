@@ -54,12 +54,12 @@ enum kr_status kr_claim_by_cases(const struct kr_claim *c, bool *out)
 	struct kr_err unheard; /* that it may be otherwise is said of the claim as a whole */
 	struct kr_verifier asking = *c->v;
 	struct kr_claim claim = *c;
-	enum kr_status status;
 
 	kr_err_init(&unheard);
 	asking.err = &unheard;
 	claim.v = &asking;
-	status = kr_claim_unexplained(&claim, c->v->cert->anomaly.kind == KR_INCOMPATIBLE_ORDER);
+	enum kr_status status =
+		kr_claim_unexplained(&claim, c->v->cert->anomaly.kind == KR_INCOMPATIBLE_ORDER);
 	*out = status == KR_OK;
 	return status == KR_BAD || status == KR_UNSUPPORTED ? KR_OK : status;
 }

@@ -363,13 +363,12 @@ static enum kr_status has_more(const struct shown *a, const struct shown *b, boo
 static enum kr_status disagree(const struct shown *a, const struct shown *b, bool *out)
 {
 	bool other;
-	enum kr_status status;
 
 	if (a->list) {
 		*out = !is_prefix(a, b);
 		return KR_OK;
 	}
-	status = has_more(a, b, out);
+	enum kr_status status = has_more(a, b, out);
 	if (status == KR_OK && *out) {
 		status = has_more(b, a, &other);
 		*out = status == KR_OK && other;

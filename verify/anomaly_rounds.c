@@ -26,10 +26,9 @@ static enum kr_status element_at(const struct rounds *r, uint32_t at, uint32_t *
 	const struct kr_grow_add *add;
 	uint32_t adds;
 	bool initial;
-	enum kr_status status;
 
 	*out = r->f->grow->members.at[at];
-	status = kr_grow_appender(r->f, r->c->key, *out, &add, &adds, &initial);
+	enum kr_status status = kr_grow_appender(r->f, r->c->key, *out, &add, &adds, &initial);
 	if (adds != 1 || initial)
 		*out = KR_NONE;
 	return status;

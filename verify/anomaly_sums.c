@@ -100,14 +100,13 @@ enum kr_status kr_claim_sum(const struct kr_claim *c, const struct kr_facts *f, 
 	struct kr_count want = kr_grow_count(f->h, sight);
 	struct sums sums = {0}, spare = {0};
 	bool absent;
-	enum kr_status status;
 
 	*out = false;
 	if (c->v->cert->anomaly.kind != KR_GARBAGE_READ)
 		return KR_OK;
 	if (f->untold) /* left to the case search */
 		return KR_OK;
-	status = collect_sums(c, f, &sums, &spare, &absent);
+	enum kr_status status = collect_sums(c, f, &sums, &spare, &absent);
 	*out = status == KR_OK &&
 		(want.test == KR_COUNT_NEVER || (want.test == KR_COUNT_ABSENT && !absent) ||
 			want.test == KR_COUNT_IS);

@@ -100,7 +100,6 @@ static enum kr_status verify_satisfied(struct kr_verifier *v)
 	struct kr_learned learned;
 	struct kr_verifier first = *v;
 	struct kr_err unheard;
-	enum kr_status status;
 
 	if (!has_to_learn(v->h))
 		return replay(v);
@@ -108,7 +107,7 @@ static enum kr_status verify_satisfied(struct kr_verifier *v)
 	kr_learned_init(&learned, &v->ctx->mem);
 	first.err = &unheard;
 	first.learned = v->learned = &learned;
-	status = replay(&first);
+	enum kr_status status = replay(&first);
 	learned.learning = false;
 	if (status == KR_OK || status == KR_BAD || status == KR_UNSUPPORTED)
 		status = replay(v);
@@ -129,7 +128,6 @@ static enum kr_status verify_violated(struct kr_verifier *v)
 	bool anomaly = v->cert->kind == KR_CERT_ANOMALY;
 	struct kr_verifier first = *v;
 	struct kr_err unheard;
-	enum kr_status status;
 
 	if (!kr_rule_forbids_lost_updates(v->rule, v->h))
 		return check_refutation(v);
@@ -137,15 +135,14 @@ static enum kr_status verify_violated(struct kr_verifier *v)
 	first.err = &unheard;
 	first.installs = !anomaly;
 	v->installs = anomaly;
-	status = check_refutation(&first);
+	enum kr_status status = check_refutation(&first);
 	if (status == KR_UNSUPPORTED || (status == KR_BAD && !anomaly)) {
 		struct kr_verifier second = *v;
 		struct kr_err other;
-		enum kr_status again;
 
 		kr_err_init(&other);
 		second.err = &other;
-		again = check_refutation(&second);
+		enum kr_status again = check_refutation(&second);
 		if (again != KR_BAD)
 			return again == KR_OK ? again : kr_err_set(v->err, again, "%s", other.text);
 	}

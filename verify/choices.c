@@ -120,14 +120,13 @@ enum kr_status kr_cases_source(struct kr_cases *c, uint32_t s, kr_txn writer, ui
 {
 	const struct kr_sight sight = c->sights.at[s];
 	uint32_t writer_present, known = c->choices.n;
-	enum kr_status status;
 
 	if (kr_facts_excluded(&c->facts, &sight, writer)) {
 		*literal = KR_LITERAL_FALSE;
 		return KR_OK;
 	}
-	status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_SOURCE, s, writer.i, 0, false},
-		literal);
+	enum kr_status status = kr_cases_choose(c,
+		(struct kr_cases_choice){KR_CHOICE_SOURCE, s, writer.i, 0, false}, literal);
 	if (status != KR_OK || c->choices.n == known || writer.i == KR_NONE)
 		return status;
 	status = kr_cases_presence(c, writer, &writer_present);
@@ -238,12 +237,11 @@ enum kr_status kr_cases_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, 
 	     swap = a.i > b.i;
 	struct kr_cases_choice choice = {KR_CHOICE_ORDER, k.i, swap ? b.i : a.i, swap ? a.i : b.i, false};
 	uint32_t known, chosen, count = c->choices.n;
-	enum kr_status status;
 
 	*literal = KR_LITERAL_TRUE;
 	if (a.i == KR_NONE)
 		return KR_OK;
-	status = kr_cases_known_order(c, k, a, b, &known);
+	enum kr_status status = kr_cases_known_order(c, k, a, b, &known);
 	*literal = known;
 	if (status != KR_OK || (known != KR_NONE && !lists))
 		return status;
@@ -289,12 +287,11 @@ static enum kr_status add_candidate(struct kr_cases *c, uint32_t s, kr_txn write
 	const struct kr_sight sight = c->sights.at[s];
 	const struct kr_cases_choice named = {KR_CHOICE_SOURCE, s, writer.i, 0, false};
 	uint32_t id = find_choice(c, &named), literal;
-	enum kr_status status;
 
 	if (id != KR_NONE)
 		return kr_cases_add(c, kr_sat_yes(id));
-	status = writer.i == KR_NONE ? kr_cases_initial(c, &sight, &literal)
-				     : kr_cases_presence(c, writer, &literal);
+	enum kr_status status = writer.i == KR_NONE ? kr_cases_initial(c, &sight, &literal)
+						    : kr_cases_presence(c, writer, &literal);
 	return status == KR_OK ? kr_cases_add(c, literal) : status;
 }
 
@@ -304,11 +301,10 @@ static enum kr_status add_whole(struct kr_cases *c, const struct kr_sight *part)
 {
 	struct kr_sight whole = *part;
 	uint32_t id;
-	enum kr_status status;
 
 	whole.part = (kr_value){KR_NONE};
 	whole.summed = false;
-	status = kr_cases_sight(c, &whole, &id);
+	enum kr_status status = kr_cases_sight(c, &whole, &id);
 	if (status != KR_OK || c->sights.at[id].summed)
 		return status;
 	c->sights.at[id].summed = true;
@@ -496,13 +492,12 @@ enum kr_status kr_cases_add_facts(struct kr_cases *c)
 enum kr_status kr_cases_init(struct kr_cases *c, struct kr_verifier *v)
 {
 	struct kr_shown_pairs shown = {0};
-	enum kr_status status;
 
 	*c = (struct kr_cases){.v = v, .mem = &v->ctx->mem};
 	c->facts = (struct kr_facts){.mem = c->mem, .h = v->h};
 	c->given = (struct kr_given){.mem = c->mem, .h = v->h};
 	kr_sat_init(&c->sat, c->mem);
-	status = kr_facts_init(&c->facts, v->ctx, v->h, v->installs, v->err);
+	enum kr_status status = kr_facts_init(&c->facts, v->ctx, v->h, v->installs, v->err);
 	/* such a world has a cycle of wr and ww */
 	c->facts.own_after = (v->rule->cycles[0].kinds & KR_BIT(KR_WR)) != 0;
 	if (status == KR_OK && kr_verify_is_blind(v->rule))

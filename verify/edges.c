@@ -121,11 +121,10 @@ static enum kr_status check_source(const struct place *p, const struct kr_sight 
 {
 	const struct kr_history *h = p->v->h;
 	bool holds;
-	enum kr_status status;
 
 	if (writer.i != KR_NONE && (!is_txn(p, writer) || status_of(p, writer) == KR_ABORTED))
 		return bad(p, "the source is no transaction that can have taken effect");
-	status = kr_facts_candidate(p->f, sight, writer, &holds, p->v->err);
+	enum kr_status status = kr_facts_candidate(p->f, sight, writer, &holds, p->v->err);
 	if (status != KR_OK || holds)
 		return status;
 	return bad(p, "operation %u of %s cannot have seen %s by %s", (unsigned)p->e->op,

@@ -230,13 +230,11 @@ static enum kr_status build_sights(struct kr_facts *f, struct kr_ctx *ctx)
 enum kr_status kr_facts_init(struct kr_facts *f, struct kr_ctx *ctx, const struct kr_history *h,
 	bool installs, struct kr_err *err)
 {
-	enum kr_status status;
-
 	*f = (struct kr_facts){.mem = &ctx->mem,
 		.h = h,
 		.installs = installs,
 		.untold = kr_history_untold(h)};
-	status = build_versions(f, ctx);
+	enum kr_status status = build_versions(f, ctx);
 	if (status == KR_OK)
 		status = kr_grow_init(f, ctx);
 	if (status == KR_OK && (f->unknowns || f->untold)) {

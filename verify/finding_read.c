@@ -95,18 +95,15 @@ static enum kr_status read_places(struct finding_reading *r, const json_t *root)
 {
 	const json_t *txns = json_object_get(root, "txns"), *ops = json_object_get(root, "ops");
 	size_t n = json_array_size(txns);
-	enum kr_status status = n >= 1 && n <= 2 ? KR_OK : wrong(r, "txns", "one or two transactions");
+	KR_TRY(n >= 1 && n <= 2 ? KR_OK : wrong(r, "txns", "one or two transactions"));
 
-	for (size_t i = 0; i < n && !status; i++)
-		status = read_txn(r, "txns", json_array_get(txns, i), &r->f->txns[i]);
-	if (!status)
-		status = read_op(r, r->f->txns[0], ops ? json_array_get(ops, 0) : json_object_get(root, "op"),
-			&r->f->ops[0]);
-	if (!status)
-		status = read_op(r, r->f->txns[1], json_array_get(ops, 1), &r->f->ops[1]);
-	if (!status)
-		status = read_key(r, json_object_get(root, "key"), &r->f->key);
-	return status ? status : read_seen(r, json_object_get(root, "seen"));
+	for (size_t i = 0; i < n; i++)
+		KR_TRY(read_txn(r, "txns", json_array_get(txns, i), &r->f->txns[i]));
+	KR_TRY(read_op(r, r->f->txns[0], ops ? json_array_get(ops, 0) : json_object_get(root, "op"),
+		&r->f->ops[0]));
+	KR_TRY(read_op(r, r->f->txns[1], json_array_get(ops, 1), &r->f->ops[1]));
+	KR_TRY(read_key(r, json_object_get(root, "key"), &r->f->key));
+	return read_seen(r, json_object_get(root, "seen"));
 }
 
 static enum kr_status read_finding(struct finding_reading *r, const json_t *root)

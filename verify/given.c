@@ -134,7 +134,6 @@ static enum kr_status follow(struct kr_given *g, kr_key k, uint32_t txn, uint32_
 enum kr_status kr_given_precedes(struct kr_given *g, kr_key k, kr_txn a, kr_txn b, bool *out)
 {
 	bool met = false;
-	enum kr_status status;
 
 	if (share_list(g, k, a, b, &met)) {
 		*out = met;
@@ -142,7 +141,7 @@ enum kr_status kr_given_precedes(struct kr_given *g, kr_key k, kr_txn a, kr_txn 
 	}
 	kr_vec_clear(&g->todo);
 	kr_vec_clear(&g->touched);
-	status = follow(g, k, a.i, b.i, &met);
+	enum kr_status status = follow(g, k, a.i, b.i, &met);
 	while (status == KR_OK && !met && g->todo.n > 0) {
 		uint32_t txn = kr_vec_pop(&g->todo);
 		status = follow(g, k, txn, b.i, &met);

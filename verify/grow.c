@@ -41,8 +41,6 @@ static enum kr_status number_of(struct kr_grow *g, struct kr_piece text, uint32_
 
 enum kr_status kr_grow_element(struct kr_grow *g, kr_value value, uint32_t *out)
 {
-	enum kr_status status;
-
 	if (g->element_of[value.i]) {
 		*out = g->element_of[value.i] - 1;
 		return KR_OK;
@@ -51,7 +49,7 @@ enum kr_status kr_grow_element(struct kr_grow *g, kr_value value, uint32_t *out)
 	kr_history_json_value(g->h, value, &g->scratch);
 	if (g->scratch.failed)
 		return KR_NOMEM;
-	status = number_of(g, (struct kr_piece){kr_str_text(&g->scratch), g->scratch.n}, out);
+	enum kr_status status = number_of(g, (struct kr_piece){kr_str_text(&g->scratch), g->scratch.n}, out);
 	if (status == KR_OK)
 		g->element_of[value.i] = *out + 1;
 	return status;

@@ -158,13 +158,12 @@ enum kr_status kr_grow_shown(const struct kr_facts *f, kr_key k, kr_txn t, uint3
 	const uint32_t *members;
 	struct kr_saw saw = kr_saw_of(f->h, &f->h->ops.at[kr_history_op(f->h, t, op).i], k);
 	kr_value value = shown_value(&saw);
-	enum kr_status status;
 
 	*first = 0;
 	*count = KR_NONE;
 	if (value.i == KR_NONE)
 		return KR_OK;
-	status = kr_grow_array(f->grow, k, value, &members, count);
+	enum kr_status status = kr_grow_array(f->grow, k, value, &members, count);
 	if (status == KR_OK && *count != KR_NONE && *count > 0)
 		*first = (uint32_t)(members - f->grow->members.at);
 	if (status == KR_OK && *count != KR_NONE && f->h->keys.at[k.i].kind == KR_KIND_LIST)
@@ -217,7 +216,6 @@ bool kr_grow_count_allows(const struct kr_history *h, const struct kr_count *wan
 	int64_t number)
 {
 	struct kr_operand operand = {.type = KR_VALUE_INT, .integer = number};
-	bool matches;
 
 	switch (want->test) {
 	case KR_COUNT_NEVER: return false;
@@ -232,7 +230,7 @@ bool kr_grow_count_allows(const struct kr_history *h, const struct kr_count *wan
 			return false;
 		absent = false;
 	}
-	matches = !absent && kr_where_holds_of(h, &h->scans.at[want->scan], k, &operand);
+	bool matches = !absent && kr_where_holds_of(h, &h->scans.at[want->scan], k, &operand);
 	return matches == (want->test == KR_COUNT_MATCH);
 }
 
@@ -254,7 +252,6 @@ static const struct kr_grow_version *counter_version(const struct kr_facts *f, k
 static bool counter_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer)
 {
 	struct kr_count want = kr_grow_count(f->h, s);
-	const struct kr_grow_version *version;
 	bool absent;
 	int64_t number;
 
@@ -262,7 +259,7 @@ static bool counter_candidate(const struct kr_facts *f, const struct kr_sight *s
 		return f->untold ||
 			(kr_grow_initial_count(f->h, s->key, &absent, &number) &&
 				kr_grow_count_allows(f->h, &want, s->key, absent, number));
-	version = counter_version(f, s->key, writer);
+	const struct kr_grow_version *version = counter_version(f, s->key, writer);
 	return version && kr_grow_count_allows(f->h, &want, s->key, version->absent, version->amount);
 }
 
@@ -446,11 +443,10 @@ static enum kr_status set_candidate(const struct kr_facts *f, const struct kr_si
 	enum kr_membership member;
 	uint32_t element;
 	bool shown = false, initial = false;
-	enum kr_status status;
 
 	if (s->part.i == KR_NONE)
 		return presence_candidate(f, s, writer, out, err);
-	status = kr_grow_element(f->grow, s->part, &element);
+	enum kr_status status = kr_grow_element(f->grow, s->part, &element);
 	if (status == KR_OK)
 		status = shows_element(f, s, element, &shown, err);
 	if (status != KR_OK)
@@ -499,7 +495,6 @@ enum kr_status kr_grow_touches(const struct kr_facts *f, const struct kr_sight *
 	const struct kr_fact_version *version = kr_facts_version(f, s->key, t);
 	enum kr_membership member;
 	uint32_t element;
-	enum kr_status status;
 
 	*out = version != NULL;
 	if (!version || s->part.i == KR_NONE)
@@ -513,7 +508,7 @@ enum kr_status kr_grow_touches(const struct kr_facts *f, const struct kr_sight *
 		*out = f->h->txns.at[t.i].id.i == s->part.i || kr_grow_deletes(f, s->key, t);
 		return KR_OK;
 	}
-	status = kr_grow_element(f->grow, s->part, &element);
+	enum kr_status status = kr_grow_element(f->grow, s->part, &element);
 	if (status == KR_OK)
 		status = kr_grow_member(f, s->key, t, op_count(f, t), element, &member);
 	*out = status == KR_OK && member != KR_MEMBER_UNTOUCHED;

@@ -233,11 +233,10 @@ static enum kr_status bring_if_needed(struct kr_cases *c, const struct kr_sight 
 	enum kr_grow_mode mode = kr_facts_mode(&c->facts, s->key);
 	bool initial = false;
 	uint32_t id;
-	enum kr_status status;
 
 	if (mode == KR_GROW_UNKNOWN)
 		return KR_OK;
-	status = kr_facts_candidate(&c->facts, s, (kr_txn){KR_NONE}, &initial, c->v->err);
+	enum kr_status status = kr_facts_candidate(&c->facts, s, (kr_txn){KR_NONE}, &initial, c->v->err);
 	if (c->all && c->facts.untold)
 		initial = false; /* it explains much, but cannot be everything at once */
 	return status == KR_OK && !initial ? kr_cases_sight(c, s, &id) : status;

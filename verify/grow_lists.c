@@ -110,12 +110,11 @@ static enum kr_status part_candidate(const struct kr_facts *f, const struct kr_s
 {
 	bool initial = s->part.i == KR_ABSENT.i,
 	     brings = writer.i == KR_NONE ? initial : f->h->txns.at[writer.i].id.i == s->part.i, shown;
-	enum kr_status status;
 
 	*out = false;
 	if (!f->grow->deleted[s->key.i] && !brings)
 		return KR_OK;
-	status = shows_part(f, s, &shown, err);
+	enum kr_status status = shows_part(f, s, &shown, err);
 	*out = status == KR_OK && shown == brings &&
 		(writer.i == KR_NONE || brings || kr_grow_deletes(f, s->key, writer));
 	return status;
@@ -126,14 +125,13 @@ enum kr_status kr_grow_list_candidate(const struct kr_facts *f, const struct kr_
 {
 	uint32_t element = 0;
 	bool empty = false;
-	enum kr_status status;
 
 	if (s->part.i != KR_NONE)
 		return part_candidate(f, s, writer, out, err);
 	if (s->saw.test == KR_SAW_VALUE && s->saw.value.i != KR_ABSENT.i)
 		return shown_candidate(f, s, writer, out, err);
-	status = writer.i == KR_NONE ? kr_grow_initial_is_empty(f, s->key, &empty)
-				     : last_left(f, s->key, writer, &element);
+	enum kr_status status = writer.i == KR_NONE ? kr_grow_initial_is_empty(f, s->key, &empty)
+						    : last_left(f, s->key, writer, &element);
 	if (status != KR_OK)
 		return status;
 	return kr_grow_presence_allows(f, s->key, &s->saw, !empty && element != KR_NONE, out, err);

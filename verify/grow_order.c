@@ -229,14 +229,13 @@ static enum kr_status rank_set(const struct kr_facts *f, kr_key k)
 	const struct kr_grow *g = f->grow;
 	uint32_t most = g->sight_first[k.i + 1] - g->sight_first[k.i], n = 0;
 	bool tells = !g->deleted[k.i] && !f->untold && f->own_after;
-	struct sized *sets;
 	enum kr_status status = begin_ranks(f, k);
 
 	for (uint32_t i = f->first[k.i]; i < f->first[k.i + 1] && !tells; i++)
 		g->rank[i] = KR_GROW_VAGUE;
 	if (status != KR_OK || !tells)
 		return status;
-	sets = kr_mem_alloc(f->mem, most, sizeof *sets);
+	struct sized *sets = kr_mem_alloc(f->mem, most, sizeof *sets);
 	status = sets ? sort_sets(f, k, sets, &n) : KR_NOMEM;
 	if (status == KR_OK)
 		status = rank_shown(f, k, sets, n);

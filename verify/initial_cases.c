@@ -18,12 +18,11 @@ static enum kr_status initial_number(struct kr_cases *c, const struct kr_sight *
 {
 	struct kr_count want = kr_grow_count(c->v->h, s);
 	uint32_t absent;
-	enum kr_status status;
 
 	if (want.test == KR_COUNT_NEVER || want.test == KR_COUNT_NO_MATCH)
 		return KR_OK;
-	status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, s->key.i, 0, 0, false},
-		&absent);
+	enum kr_status status = kr_cases_choose(c,
+		(struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, s->key.i, 0, 0, false}, &absent);
 	*literal = want.test == KR_COUNT_ABSENT ? absent : kr_cases_negate(absent);
 	if (status != KR_OK || want.test != KR_COUNT_IS)
 		return status;
@@ -36,13 +35,12 @@ static enum kr_status initial_presence(struct kr_cases *c, const struct kr_sight
 	struct kr_count want = kr_grow_count(c->v->h, s);
 	bool none = want.test == KR_COUNT_ABSENT || want.test == KR_COUNT_NO_MATCH;
 	uint32_t absent;
-	enum kr_status status;
 
 	if (want.test == KR_COUNT_NEVER || (s->part.i != KR_NONE && (s->part.i != KR_ABSENT.i || !none)) ||
 		(!none && (want.or_absent || s->own_count > 0)))
 		return KR_OK;
-	status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, s->key.i, 0, 0, false},
-		&absent);
+	enum kr_status status = kr_cases_choose(c,
+		(struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, s->key.i, 0, 0, false}, &absent);
 	*literal = none ? absent : kr_cases_negate(absent);
 	return status;
 }
@@ -107,15 +105,13 @@ static enum kr_status initial_grown(struct kr_cases *c, const struct kr_sight *s
 /* What "observation s saw the initial version" says of an untold initial value; KR_LITERAL_TRUE: nothing. */
 enum kr_status kr_cases_initial(struct kr_cases *c, const struct kr_sight *s, uint32_t *literal)
 {
-	enum kr_status status;
-
 	*literal = KR_LITERAL_TRUE;
 	if (c->facts.untold && kr_facts_grows(&c->facts, s->key))
 		return initial_grown(c, s, literal);
 	if (!c->facts.untold || c->facts.pins[2 * (size_t)s->key.i].i != KR_NONE ||
 		(s->saw.test != KR_SAW_VALUE && s->saw.test != KR_SAW_OTHER))
 		return KR_OK;
-	status = kr_cases_choose(c,
+	enum kr_status status = kr_cases_choose(c,
 		(struct kr_cases_choice){KR_CHOICE_INITIAL, s->key.i, s->saw.value.i, 0, false}, literal);
 	if (s->saw.test == KR_SAW_OTHER)
 		*literal = kr_cases_negate(*literal);

@@ -153,14 +153,11 @@ static enum kr_status check_given_orders(const struct order *o)
 	if (!news)
 		return KR_OK;
 
-	enum kr_status status = kr_given_init(&given, o->v->ctx, h, (struct kr_shown_pairs){0});
-
-	if (status)
-		return status;
+	KR_TRY(kr_given_init(&given, o->v->ctx, h, (struct kr_shown_pairs){0}));
 
 	uint32_t *after = kr_mem_alloc(given.mem, h->order_writers.n, sizeof *after);
 
-	status = after ? KR_OK : KR_NOMEM;
+	enum kr_status status = after ? KR_OK : KR_NOMEM;
 	while (!status && news) {
 		news = false;
 		for (uint32_t i = 0; i < h->version_orders.n && !status; i++)

@@ -41,7 +41,6 @@ static enum kr_status start(struct kr_own *o, kr_key k)
 static enum kr_status add_known(struct kr_own *o, const struct kr_operation *op, struct kr_err *err)
 {
 	int64_t before, after;
-	enum kr_status status;
 	char name[64];
 
 	if (op->kind == KR_OP_APPEND)
@@ -50,7 +49,7 @@ static enum kr_status add_known(struct kr_own *o, const struct kr_operation *op,
 		return kr_store_add(&o->store, op->key, op->a, err);
 	if (op->kind == KR_OP_MAX)
 		return kr_store_raise(&o->store, op->key, op->a, err);
-	status = kr_store_count(&o->store, op->key, &before, err);
+	enum kr_status status = kr_store_count(&o->store, op->key, &before, err);
 	if (status != KR_OK)
 		return status;
 	if (__builtin_add_overflow(before, kr_history_value(o->h, op->a)->integer, &after))
@@ -64,11 +63,10 @@ static enum kr_status apply(struct kr_own *o, const struct kr_operation *op, uin
 {
 	struct kr_written_row effect = kr_effect_at(o->h, op, i);
 	enum kr_status status = start(o, effect.key);
-	struct kr_own_key *own;
 
 	if (status != KR_OK)
 		return status;
-	own = find(o, effect.key);
+	struct kr_own_key *own = find(o, effect.key);
 	own->value = effect.value;
 	if (!kr_saw_grows(o->h, effect.key)) {
 		own->known = true;
@@ -281,10 +279,8 @@ enum kr_status kr_own_agrees(struct kr_own *o, kr_txn t, bool *out, uint32_t *op
 
 enum kr_status kr_own_init(struct kr_own *o, struct kr_ctx *ctx, const struct kr_history *h)
 {
-	enum kr_status status;
-
 	*o = (struct kr_own){.ctx = ctx, .h = h};
-	status = kr_store_init(&o->store, ctx, h, false);
+	enum kr_status status = kr_store_init(&o->store, ctx, h, false);
 	if (status != KR_OK)
 		return status;
 	o->place = kr_mem_alloc(&ctx->mem, h->keys.n, sizeof *o->place);

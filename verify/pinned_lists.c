@@ -55,11 +55,10 @@ static enum kr_status unpin(struct kr_store *s, struct pin *pins, const struct k
 {
 	struct pin *pin = op->kind == KR_OP_APPEND ? &pins[op->key.i] : NULL;
 	struct kr_piece text;
-	enum kr_status status;
 
 	if (!pin || pin->value.i == KR_NONE || pin->count == 0)
 		return KR_OK;
-	status = kr_store_text_of(s, op->a, &text);
+	enum kr_status status = kr_store_text_of(s, op->a, &text);
 	if (status == KR_OK && text.length == pin->last.length &&
 		memcmp(text.text, pin->last.text, text.length) == 0)
 		pin->value.i = KR_NONE;

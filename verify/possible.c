@@ -192,11 +192,9 @@ static enum kr_status watch_scan(struct kr_possible *p, kr_txn t, uint32_t index
 		*last = id.i + 1;
 	}
 	for (kr_key k = {0}; k.i < h->keys.n && status == KR_OK; k.i++) {
-		struct kr_saw saw;
-
 		if (returned[k.i] == id.i + 1)
 			continue;
-		saw = kr_saw_missed(h, op, k);
+		struct kr_saw saw = kr_saw_missed(h, op, k);
 		status = watch_if_external(p, t, index, k, &saw);
 	}
 	return status;

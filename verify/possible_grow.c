@@ -210,12 +210,11 @@ static enum kr_status watch_initial(struct kr_possible *p, const struct kr_grow_
 {
 	const char *wrong = NULL;
 	struct kr_sight s;
-	enum kr_status status;
 
 	if (!p->f->grow->deleted[sight->key.i] ||
 		!kr_facts_sight(p->f, sight->txn, sight->op, sight->key, KR_ABSENT, &s))
 		return KR_OK;
-	status = kr_grow_check_part(p->f, &s, &wrong);
+	enum kr_status status = kr_grow_check_part(p->f, &s, &wrong);
 	return status == KR_OK && !wrong ? kr_possible_watch(p, &s) : status;
 }
 
@@ -224,14 +223,13 @@ static enum kr_status check_sight(struct kr_possible *p, const struct kr_grow_si
 	enum kr_grow_mode mode = kr_facts_mode(p->f, sight->key);
 	struct shown s;
 	bool fits = true;
-	enum kr_status status;
 
 	if (!is_unknown(p, sight->txn) || p->f->impossible[sight->txn.i] ||
 		(mode != KR_GROW_LIST && mode != KR_GROW_SET))
 		return KR_OK;
 	if (mode == KR_GROW_LIST && p->f->untold)
 		return KR_OK;
-	status = show(p, sight, &s);
+	enum kr_status status = show(p, sight, &s);
 	if (status != KR_OK || s.count == KR_NONE)
 		return status;
 	if (mode == KR_GROW_SET)

@@ -75,7 +75,6 @@ static void narrow(struct edge_check *c, kr_txn reader)
 static enum kr_status look(struct edge_check *c, kr_txn reader, bool certifies)
 {
 	struct kr_recheck *r = c->r;
-	enum kr_status status;
 
 	if (c->e->op >= r->h->txns.at[reader.i].op_count || c->e->key.i == KR_NONE)
 		return kr_recheck_fail(r, "an edge names no read");
@@ -83,17 +82,13 @@ static enum kr_status look(struct edge_check *c, kr_txn reader, bool certifies)
 	if (!c->s.says || c->s.own || c->s.uncommitted ||
 		(certifies && c->s.insert && !r->claims.profile->insert_certified))
 		return kr_recheck_fail(r, "an edge rests on a read that orders nothing");
-	status = kr_recheck_versions(r, c->e->key);
-	if (status)
-		return status;
+	KR_TRY(kr_recheck_versions(r, c->e->key));
 	if (!kr_recheck_explained(r, reader, &c->s, c->e->key, &c->only))
 		return kr_recheck_fail(r, "an edge rests on a read that nothing explains");
 	if (!c->s.shared)
 		return KR_OK;
-	status = kr_recheck_shared(r, reader, c->e->op, &c->places);
-	if (status)
-		return status;
-	status = kr_recheck_versions(r, c->e->key);
+	KR_TRY(kr_recheck_shared(r, reader, c->e->op, &c->places));
+	enum kr_status status = kr_recheck_versions(r, c->e->key);
 	if (!status && c->places.n == 0)
 		return kr_recheck_fail(r, "an edge rests on a snapshot that there is not");
 	narrow(c, reader);
@@ -294,20 +289,18 @@ enum kr_status kr_recheck_cycle(struct kr_recheck *r)
 {
 	const struct kr_finding *f = r->f;
 	const struct kr_certain_edge *edges = r->findings->edges.at + f->edge_first;
-	enum kr_status status = KR_OK;
 
 	if (!r->claims.certify || f->edge_count < 2)
 		return kr_recheck_fail(r, "the profile certifies no level, or there is no cycle");
-	for (uint32_t i = 0; i < f->edge_count && !status; i++) {
+	for (uint32_t i = 0; i < f->edge_count; i++) {
 		const struct kr_certain_edge *e = &edges[i], *next = &edges[(i + 1) % f->edge_count];
 		bool snapshot = false;
 		if (e->to.i != next->from.i || e->from.i >= r->h->txns.n || e->to.i >= r->h->txns.n)
 			return kr_recheck_fail(r, "the edges do not follow each other");
 		if (!(r->claims.certify->forbidden[0].allowed & KR_BIT(e->kind)))
 			return kr_recheck_fail(r, "the level does not ask for edges of that kind");
-		status = check_edge(r, e, i, &snapshot);
-		if (!status)
-			status = check_nodes(r, e, snapshot, next);
+		KR_TRY(check_edge(r, e, i, &snapshot));
+		KR_TRY(check_nodes(r, e, snapshot, next));
 	}
-	return status;
+	return KR_OK;
 }

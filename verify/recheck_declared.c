@@ -77,14 +77,11 @@ static enum kr_status check_cited(struct kr_recheck *r, unsigned cites)
 	const struct kr_finding *f = r->f;
 	struct kr_sighted s;
 	bool keyed = cites & (KR_CITES_KEY | KR_CITES_READ | KR_CITES_CHANGE), reads = cites & KR_CITES_READ;
-	enum kr_status status = KR_OK;
 
 	if ((keyed && f->key.i == KR_NONE) || (reads && f->ops[0] == KR_NONE))
 		return kr_recheck_fail(r, "it names no key, or no read of it");
 	if (keyed)
-		status = kr_recheck_versions(r, f->key);
-	if (status)
-		return status;
+		KR_TRY(kr_recheck_versions(r, f->key));
 	if (reads)
 		kr_recheck_sight(r, f->txns[0], f->ops[0], f->key, NULL, &s);
 	if (reads && (!s.says || s.own || s.insert))
@@ -111,8 +108,8 @@ enum kr_status kr_recheck_declared(struct kr_recheck *r)
 	if (r->h->txns.at[f->txns[0].i].status != KR_COMMITTED ||
 		r->h->txns.at[f->txns[1].i].status != KR_COMMITTED)
 		return kr_recheck_fail(r, "they did not both commit");
-	enum kr_status status = check_cited(r, d->cites);
-	for (uint32_t i = 0; i < d->premise_count && !status; i++)
-		status = check_premise(r, &d->premises[i]);
-	return status;
+	KR_TRY(check_cited(r, d->cites));
+	for (uint32_t i = 0; i < d->premise_count; i++)
+		KR_TRY(check_premise(r, &d->premises[i]));
+	return KR_OK;
 }

@@ -179,12 +179,9 @@ static enum kr_status check_writers(struct kr_recheck *r, const struct pair *p)
 	struct kr_newly w = {.txn = p->t, .lock = kr_recheck_lock(r, p->t, KR_MODE_X, r->f->key)};
 	bool last = kr_recheck_precedes(r, &v, &w), first = kr_recheck_precedes(r, &w, &v), t_writes,
 	     u_writes;
-	enum kr_status status = makes_version(r, p->t, &t_writes);
+	KR_TRY(makes_version(r, p->t, &t_writes));
 
-	if (!status)
-		status = makes_version(r, p->u, &u_writes);
-	if (status)
-		return status;
+	KR_TRY(makes_version(r, p->u, &u_writes));
 	if (!r->claims.profile->fuw || !t_writes || !u_writes)
 		return kr_recheck_fail(r,
 			"they are not both known to have written it, or the profile asks nothing of writers");

@@ -78,11 +78,10 @@ static enum kr_status check_value(struct kr_recheck *r, const struct kr_sighted 
 static enum kr_status check_shared(struct kr_recheck *r, const struct kr_sighted *s)
 {
 	struct kr_places places = {0};
-	enum kr_status status;
 
 	if (s->own || !s->shared)
 		return kr_recheck_fail(r, "the read shares its snapshot with no other");
-	status = kr_recheck_shared(r, r->f->txns[0], r->f->ops[0], &places);
+	enum kr_status status = kr_recheck_shared(r, r->f->txns[0], r->f->ops[0], &places);
 	if (!status && places.n > 0)
 		status = kr_recheck_fail(r,
 			"there is an instant at which all of the snapshot can have been seen");
@@ -115,7 +114,6 @@ enum kr_status kr_recheck_read(struct kr_recheck *r)
 	const struct kr_finding *f = r->f;
 	struct kr_saw saw = {.test = KR_SAW_VALUE, .value = f->seen};
 	struct kr_sighted s;
-	enum kr_status status;
 
 	if (f->txns[0].i == KR_NONE || f->ops[0] == KR_NONE || f->key.i == KR_NONE)
 		return kr_recheck_fail(r, "it names no read");
@@ -128,8 +126,6 @@ enum kr_status kr_recheck_read(struct kr_recheck *r)
 		return kr_recheck_fail(r, "the operation says nothing of the key");
 	if (f->seen.i != KR_NONE && !s.sum && s.saw.test == KR_SAW_VALUE && s.saw.value.i != f->seen.i)
 		return kr_recheck_fail(r, "the operation saw another value");
-	status = kr_recheck_versions(r, f->key);
-	if (status)
-		return status;
+	KR_TRY(kr_recheck_versions(r, f->key));
 	return f->what == KR_FOUND_NO_COMMON_SNAPSHOT ? check_shared(r, &s) : check_value(r, &s);
 }

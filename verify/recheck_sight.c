@@ -378,12 +378,11 @@ enum kr_status kr_recheck_share(struct kr_recheck *r, kr_txn t, uint32_t op, kr_
 	struct kr_places *out = data;
 	const struct kr_newly *only;
 	struct kr_sighted s;
-	enum kr_status status;
 
 	kr_recheck_sight(r, t, op, key, saw, &s);
 	if (!s.says || s.own || !s.shared)
 		return KR_OK;
-	status = kr_recheck_versions(r, key);
+	enum kr_status status = kr_recheck_versions(r, key);
 	if (status || !kr_recheck_explained(r, t, &s, key, &only))
 		return status;
 	return intersect(r, t, &s, key, out);
@@ -410,13 +409,12 @@ enum kr_status kr_recheck_shared(struct kr_recheck *r, kr_txn t, uint32_t op, st
 {
 	bool whole = kr_recheck_instants(r, t)->has_snapshot;
 	uint32_t first = whole ? 0 : op, end = whole ? r->h->txns.at[t.i].op_count : op + 1;
-	enum kr_status status = KR_OK;
 
 	kr_vec_clear(out);
 	struct kr_span all = whole ? kr_recheck_instants(r, t)->snapshot : kr_recheck_op(r, t, op);
 	if (!kr_vec_push(&r->ctx->mem, out, all))
 		return KR_NOMEM;
-	for (uint32_t i = first; i < end && !status && out->n > 0; i++)
-		status = kr_recheck_each_sight(r, t, i, kr_recheck_share, out);
-	return status;
+	for (uint32_t i = first; i < end && out->n > 0; i++)
+		KR_TRY(kr_recheck_each_sight(r, t, i, kr_recheck_share, out));
+	return KR_OK;
 }

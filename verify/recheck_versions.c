@@ -9,12 +9,10 @@
 
 static size_t prefix(const struct kr_recheck *r, const struct kr_value_entry *name, enum kr_lock_scope scope)
 {
-	const char *slash;
-
 	if (scope == KR_SCOPE_ROW)
 		return r->h->row_separator ? kr_history_row_length(r->h, name->text, name->length)
 					   : name->length;
-	slash = memchr(name->text, '/', name->length);
+	const char *slash = memchr(name->text, '/', name->length);
 	return slash ? (size_t)(slash - name->text) : 0;
 }
 

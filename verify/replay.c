@@ -93,7 +93,6 @@ static int64_t delta_of(const struct kr_history *h, const struct kr_operation *o
 static enum kr_status learn_count(struct kr_replayed *r, const struct kr_operation *op, bool *out)
 {
 	int64_t before;
-	enum kr_status status;
 
 	if (!kr_store_learns(&r->store, op->key))
 		return KR_OK;
@@ -101,8 +100,8 @@ static enum kr_status learn_count(struct kr_replayed *r, const struct kr_operati
 		*out = true;
 		return kr_learned_add(r->store.learned, op->key, delta_of(r->v->h, op));
 	}
-	status = before == 0 ? kr_learned_zero(r->store.learned, op->key)
-			     : kr_learned_number(r->store.learned, op->key, before);
+	enum kr_status status = before == 0 ? kr_learned_zero(r->store.learned, op->key)
+					    : kr_learned_number(r->store.learned, op->key, before);
 	kr_store_put(&r->store, op->key, (struct kr_cell){KR_CELL_INT, .integer = before});
 	return status;
 }
@@ -391,27 +390,24 @@ bool kr_replay_shows_zero(const struct kr_history *h, kr_key k, const struct kr_
 static enum kr_status see_zero(struct kr_replayed *r, kr_key k, kr_value zero)
 {
 	bool absent;
-	enum kr_status status;
 
 	if (kr_store_learns(&r->store, k))
 		return kr_learned_zero(r->store.learned, k);
 	if (r->store.cells[k.i].kind == KR_CELL_UNTOLD)
 		return expect(r, k, zero);
-	status = kr_store_is(&r->store, k, KR_ABSENT, &absent);
+	enum kr_status status = kr_store_is(&r->store, k, KR_ABSENT, &absent);
 	return status == KR_OK && !absent ? expect(r, k, zero) : status;
 }
 
 static enum kr_status see(struct kr_replayed *r, const struct kr_operation *op)
 {
-	struct kr_saw saw;
-
 	if (op->kind == KR_OP_INC)
 		return KR_OK; /* its result is compared when it is applied */
 	if (op->kind == KR_OP_RANGE)
 		return replay_range(r, &r->v->h->scans.at[op->scan]);
 	if (op->scan != KR_NONE)
 		return replay_scan(r, op);
-	saw = kr_saw_of(r->v->h, op, op->key);
+	struct kr_saw saw = kr_saw_of(r->v->h, op, op->key);
 	if (op->kind == KR_OP_READ && kr_replay_shows_zero(r->v->h, op->key, &saw))
 		return see_zero(r, op->key, saw.value);
 	if (saw.test == KR_SAW_VALUE)
@@ -483,7 +479,6 @@ static enum kr_status see_match(struct kr_replayed *r, const struct kr_operation
 {
 	bool absent = true, holds = false, met = saw->test == KR_SAW_MATCH,
 	     untold = r->store.cells[k.i].kind == KR_CELL_UNTOLD;
-	enum kr_status status;
 
 	if (kr_store_learns(&r->store, k))
 		return met ? kr_learned_other(&r->store, k) : KR_OK;
@@ -493,7 +488,7 @@ static enum kr_status see_match(struct kr_replayed *r, const struct kr_operation
 		return kr_err_set(r->v->err, KR_UNSUPPORTED,
 			"what a predicate read says of %s, whose initial value is not told",
 			kr_verify_key_name(r->v->h, k).text);
-	status = kr_store_is(&r->store, k, KR_ABSENT, &absent);
+	enum kr_status status = kr_store_is(&r->store, k, KR_ABSENT, &absent);
 	if (status == KR_OK && !absent)
 		status = kr_store_matches(&r->store, &r->v->h->scans.at[saw->scan], k, &holds, r->v->err);
 	return status != KR_OK || holds == met ? status : mismatch(r, k, holds ? "no match" : "a match");
@@ -550,10 +545,9 @@ enum kr_status kr_replay_sight(struct kr_replayed *r, kr_txn t, uint32_t index, 
 enum kr_status kr_replay_init(struct kr_replayed *r, struct kr_verifier *v)
 {
 	bool ordered = v->h->scans.n > 0;
-	enum kr_status status;
 
 	*r = (struct kr_replayed){.v = v};
-	status = kr_store_init(&r->store, v->ctx, v->h, ordered);
+	enum kr_status status = kr_store_init(&r->store, v->ctx, v->h, ordered);
 	if (status != KR_OK)
 		return status;
 	r->store.learned = v->learned;

@@ -57,10 +57,9 @@ static void find_ways(struct rounds *r, uint32_t start)
 static enum kr_status add_way(struct rounds *r, uint32_t start, uint32_t end, uint32_t conclusion)
 {
 	uint32_t at = end, present;
-	enum kr_status status;
 
 	kr_cases_begin(r->c);
-	status = kr_cases_add(r->c, conclusion);
+	enum kr_status status = kr_cases_add(r->c, conclusion);
 	do {
 		if (status == KR_OK)
 			status = kr_cases_presence(r->c, r->txns[at], &present);

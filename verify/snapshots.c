@@ -62,11 +62,10 @@ enum kr_status kr_verify_snapshots(struct kr_verifier *v)
 	struct kr_mem *mem = &v->ctx->mem;
 	uint32_t n = v->h->txns.n;
 	struct snapshots s = {.v = v};
-	enum kr_status status;
 
 	if (!v->rule->snapshots)
 		return kr_err_set(v->err, KR_BAD, "starts and commits do not prove %s", v->rule->id);
-	status = kr_replay_init(&s.replayed, v);
+	enum kr_status status = kr_replay_init(&s.replayed, v);
 	if (status != KR_OK)
 		return status;
 	s.start = kr_mem_alloc(mem, n, sizeof *s.start);

@@ -249,7 +249,6 @@ enum kr_status kr_store_is(struct kr_store *s, kr_key k, kr_value value, bool *o
 enum kr_status kr_store_is_not(struct kr_store *s, kr_key k, kr_value value, bool *out)
 {
 	struct kr_cell *cell = &s->cells[k.i];
-	enum kr_status status;
 	bool equal;
 
 	if (kr_store_learns(s, k)) {
@@ -263,7 +262,7 @@ enum kr_status kr_store_is_not(struct kr_store *s, kr_key k, kr_value value, boo
 		*out = true;
 		return KR_OK;
 	}
-	status = kr_store_is(s, k, value, &equal);
+	enum kr_status status = kr_store_is(s, k, value, &equal);
 	if (status == KR_OK)
 		*out = !equal;
 	return status;

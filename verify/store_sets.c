@@ -118,7 +118,6 @@ enum kr_status kr_store_open_set(struct kr_store *s, kr_key k)
 	const struct kr_value_entry *e =
 		cell->kind == KR_CELL_VALUE ? kr_history_value(s->h, cell->value) : NULL;
 	struct kr_piece piece;
-	enum kr_status status;
 
 	if (s->h->keys.at[k.i].kind != KR_KIND_SET)
 		return KR_OK;
@@ -126,7 +125,7 @@ enum kr_status kr_store_open_set(struct kr_store *s, kr_key k)
 		return new_set(s, k, true);
 	if (!e || (e->type != KR_VALUE_ABSENT && e->type != KR_VALUE_ARRAY))
 		return KR_OK;
-	status = new_set(s, k, false);
+	enum kr_status status = new_set(s, k, false);
 	for (size_t at = 1; status == KR_OK && e->type == KR_VALUE_ARRAY &&
 		kr_piece_next(e->text, e->length, &at, &piece);)
 		status = kr_store_put_element(s, k, piece);

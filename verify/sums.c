@@ -63,10 +63,9 @@ static enum kr_status add_term(struct summing *s, kr_txn writer, int64_t amount)
 	struct kr_sight part = s->whole;
 	uint32_t id, literal;
 	bool candidate;
-	enum kr_status status;
 
 	part.part = c->v->h->txns.at[writer.i].id;
-	status = kr_facts_candidate(&c->facts, &part, writer, &candidate, c->v->err);
+	enum kr_status status = kr_facts_candidate(&c->facts, &part, writer, &candidate, c->v->err);
 	if (status == KR_OK && candidate)
 		status = kr_cases_sight(c, &part, &id);
 	if (status == KR_OK && candidate)
@@ -113,10 +112,9 @@ static enum kr_status collect(struct summing *s)
 	uint32_t base;
 	bool absent = false;
 	int64_t number = 0;
-	enum kr_status status;
 
 	part.part = KR_ABSENT;
-	status = kr_cases_sight(c, &part, &base);
+	enum kr_status status = kr_cases_sight(c, &part, &base);
 	if (status == KR_OK && f->untold)
 		status = add_untold(s, base);
 	else if (status == KR_OK && kr_grow_initial_count(c->v->h, k, &absent, &number))
@@ -190,10 +188,8 @@ static enum kr_status reach(struct summing *s, struct layer *layer, struct kr_ta
 /* Clause: not a, or not b, or c. */
 static enum kr_status lead(struct summing *s, uint32_t a, uint32_t b, uint32_t conclusion)
 {
-	enum kr_status status;
-
 	kr_cases_begin(s->c);
-	status = kr_cases_add(s->c, kr_cases_negate(a));
+	enum kr_status status = kr_cases_add(s->c, kr_cases_negate(a));
 	if (status == KR_OK)
 		status = kr_cases_add(s->c, kr_cases_negate(b));
 	if (status == KR_OK)
@@ -265,10 +261,8 @@ static enum kr_status add_total(struct summing *s)
 /* If the observer took effect, the counter was there. */
 static enum kr_status add_there(struct summing *s)
 {
-	enum kr_status status;
-
 	kr_cases_begin(s->c);
-	status = kr_cases_add(s->c, kr_cases_negate(s->present));
+	enum kr_status status = kr_cases_add(s->c, kr_cases_negate(s->present));
 	for (uint32_t i = 0; i < s->there.n && status == KR_OK; i++)
 		status = kr_cases_add(s->c, s->there.at[i]);
 	return status == KR_OK ? kr_cases_end(s->c) : status;

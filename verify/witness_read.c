@@ -166,19 +166,17 @@ static enum kr_status read_sources(struct reading *r, const json_t *sources)
 static enum kr_status read_anomaly(struct reading *r, const json_t *anomaly, enum kr_cert_kind kind)
 {
 	struct kr_certificate *cert = r->cert;
-	const char *name;
-	enum kr_status status;
 
 	r->where = kind == KR_CERT_REPLAY ? "difference" : "anomaly";
 	if (!json_is_object(anomaly))
 		return bad(r, "expected an object, found %s", kr_names_describe(anomaly));
-	name = kind == KR_CERT_REPLAY ? "" : read_text(r, anomaly, "name");
+	const char *name = kind == KR_CERT_REPLAY ? "" : read_text(r, anomaly, "name");
 	if (!name)
 		return KR_BAD;
 	if (kind == KR_CERT_ANOMALY && !kr_anomaly_parse(name, &cert->anomaly.kind))
 		return bad(r, "there is no anomaly \"%.80s\"", name);
 	cert->kind = kind;
-	status = read_txn(r, anomaly, "txn", &cert->anomaly.txn);
+	enum kr_status status = read_txn(r, anomaly, "txn", &cert->anomaly.txn);
 	if (status == KR_OK)
 		status = read_op(r, anomaly, cert->anomaly.txn, &cert->anomaly.op);
 	if (status == KR_OK && !json_is_null(json_object_get(anomaly, "key")))
@@ -205,12 +203,11 @@ static enum kr_status read_kind(struct reading *r, const json_t *edge, struct kr
 static enum kr_status read_edge(struct reading *r, const json_t *edge)
 {
 	struct kr_cert_edge e = {.key = {KR_NONE}, .op = KR_NONE, .source = {KR_NONE}, .part = {KR_NONE}};
-	enum kr_status status;
 
 	r->where = "edge";
 	if (!json_is_object(edge))
 		return bad(r, "expected an object, found %s", kr_names_describe(edge));
-	status = read_kind(r, edge, &e);
+	enum kr_status status = read_kind(r, edge, &e);
 	if (status == KR_OK)
 		status = read_txn(r, edge, "from", &e.from);
 	if (status == KR_OK)
@@ -262,13 +259,12 @@ static enum kr_status read_satisfied(struct reading *r, const json_t *root)
 {
 	const json_t *snapshots = json_object_get(root, "snapshots"),
 		     *commits = json_object_get(root, "commits");
-	enum kr_status status;
 
 	if (snapshots)
 		return read_serial(r, snapshots, "snapshots", KR_CERT_SNAPSHOTS);
 	if (!commits)
 		return read_serial(r, json_object_get(root, "serial"), "serial", KR_CERT_ORDER);
-	status = read_serial(r, commits, "commits", KR_CERT_WORLD);
+	enum kr_status status = read_serial(r, commits, "commits", KR_CERT_WORLD);
 	return status == KR_OK ? read_sources(r, json_object_get(root, "sources")) : status;
 }
 
@@ -307,13 +303,12 @@ static enum kr_status read_root(struct reading *r, const json_t *root, struct kr
 {
 	const json_t *version = json_object_get(root, "krait_witness");
 	const char *order = NULL;
-	enum kr_status status;
 
 	r->where = "krait_witness";
 	if (!json_is_integer(version) || json_integer_value(version) != 1)
 		return bad(r, "expected 1, found %s",
 			json_is_integer(version) ? "another version" : kr_names_describe(version));
-	status = keep_text(r, root, "trace", arena, &head->trace);
+	enum kr_status status = keep_text(r, root, "trace", arena, &head->trace);
 	if (status == KR_OK)
 		status = keep_text(r, root, "level", arena, &head->level);
 	if (status == KR_OK && !(order = read_text(r, root, "order")))

@@ -566,11 +566,10 @@ enum kr_status kr_verify_world(struct kr_verifier *v)
 {
 	uint32_t n = v->h->txns.n, nkeys = v->h->keys.n, count;
 	struct kr_world w = {.v = v, .mem = &v->ctx->mem};
-	enum kr_status status;
 
 	if (!v->rule->graph)
 		return kr_err_set(v->err, KR_BAD, "an order of commits does not prove %s", v->rule->id);
-	status = kr_facts_init(&w.facts, v->ctx, v->h, false, v->err);
+	enum kr_status status = kr_facts_init(&w.facts, v->ctx, v->h, false, v->err);
 	if (status != KR_OK)
 		return status;
 	count = w.facts.count;

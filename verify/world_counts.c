@@ -109,7 +109,6 @@ static bool mark_allows(const struct kr_history *h, const struct kr_sight *s,
 enum kr_status kr_world_allows(const struct kr_world *w, const struct kr_sight *s, kr_txn writer, bool *out)
 {
 	struct kr_world_count count = count_of(w, s->key, writer);
-	struct kr_count want;
 
 	if (!count.known || s->named)
 		return kr_facts_candidate(&w->facts, s, writer, out, w->v->err);
@@ -118,7 +117,7 @@ enum kr_status kr_world_allows(const struct kr_world *w, const struct kr_sight *
 		*out = writer.i != s->txn.i && mark_allows(w->v->h, s, &count);
 		return KR_OK;
 	}
-	want = kr_grow_count(w->v->h, s);
+	struct kr_count want = kr_grow_count(w->v->h, s);
 	*out = writer.i != s->txn.i &&
 		kr_grow_count_allows(w->v->h, &want, s->key, count.absent, count.number);
 	return KR_OK;

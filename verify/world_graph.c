@@ -271,14 +271,13 @@ static enum kr_status check_sight(struct graph *g, const struct kr_world_sight *
 static enum kr_status check_reader(struct graph *g, kr_txn t)
 {
 	struct kr_world *w = g->w;
-	enum kr_status status;
 
 	begin_search(g, 0);
 	g->reader = t;
 	for (uint32_t i = w->sights_of[t.i]; i < w->sights_of[t.i + 1]; i++)
 		if (w->sights.at[i].over.i != KR_NONE)
 			g->after[w->sights.at[i].over.i] = t;
-	status = visit_before(g, t, KR_NONE, false);
+	enum kr_status status = visit_before(g, t, KR_NONE, false);
 	if (status == KR_OK)
 		status = search(g);
 	g->reader = (kr_txn){KR_NONE};

@@ -105,15 +105,14 @@ enum kr_status kr_elements_split(struct kr_elements *e, kr_value array, struct k
 enum kr_status kr_elements_name_added(struct kr_elements *e, struct kr_ctx *ctx)
 {
 	struct kr_write write;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < e->h->ops.n && !status; i++) {
-		status = kr_ctx_tick(ctx);
-		if (!status && kr_write_at(e->h, &e->h->ops.at[i], 0, &write) && write.how == KR_ADD &&
+	for (uint32_t i = 0; i < e->h->ops.n; i++) {
+		KR_TRY(kr_ctx_tick(ctx));
+		if (kr_write_at(e->h, &e->h->ops.at[i], 0, &write) && write.how == KR_ADD &&
 			kr_datatype_of(e->h->keys.at[write.key.i].kind)->parts)
-			status = kr_elements_name(e, write.value);
+			KR_TRY(kr_elements_name(e, write.value));
 	}
-	return status;
+	return KR_OK;
 }
 
 void kr_elements_print(const struct kr_elements *e, kr_value element, struct kr_str *out)

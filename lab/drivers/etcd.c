@@ -250,7 +250,6 @@ static enum kl_answer walk(struct kl_keys_client *keys, const char *from, struct
 	char end[KL_KEY] = BY;
 	json_t *answer;
 	struct kl_buffer rows = {0};
-	enum kl_answer kind;
 
 	(void)kl_walk_end(walk, end);
 	answer = read_range(c, from, end, result);
@@ -259,8 +258,9 @@ static enum kl_answer walk(struct kl_keys_client *keys, const char *from, struct
 	(void)json_array_append_new(c->conditions,
 		json_pack("{s:o, s:o, s:s, s:s, s:I}", "key", key_of(from), "range_end", key_of(end),
 			"target", "MOD", "result", "LESS", "mod_revision", (json_int_t)c->revision + 1));
-	kind = take_rows(c, answer, &rows) ? kl_buffer_walk(&rows, &c->keys.own, from, walk, result)
-					   : kl_error(result, KL_BUG, "memory", "no memory");
+	enum kl_answer kind = take_rows(c, answer, &rows)
+		? kl_buffer_walk(&rows, &c->keys.own, from, walk, result)
+		: kl_error(result, KL_BUG, "memory", "no memory");
 	kl_buffer_clear(&rows);
 	json_decref(answer);
 	return kind;
@@ -316,7 +316,6 @@ static enum kl_answer commit(struct kl_client *client, struct kl_result *result)
 {
 	struct etcd_client *c = (struct etcd_client *)client;
 	json_t *answer;
-	bool done;
 
 	result->has_place = true;
 	result->reads_only = c->keys.own.n == 0;
@@ -326,7 +325,7 @@ static enum kl_answer commit(struct kl_client *client, struct kl_result *result)
 	answer = call(c, etcd_of(c), "kv/txn", request_of(c), result);
 	if (!answer)
 		return KL_GONE;
-	done = json_is_true(json_object_get(answer, "succeeded"));
+	bool done = json_is_true(json_object_get(answer, "succeeded"));
 	result->place = (uint64_t)integer(json_object_get(answer, "header"), "revision");
 	json_decref(answer);
 	return done ? KL_OK : kl_error(result, KL_REFUSED, "compare", "what was read has changed");
@@ -477,19 +476,17 @@ static int64_t all_keys(struct kl_store *store, struct etcd_client *c, bool remo
 static bool start(struct kl_store *store)
 {
 	struct etcd *etcd = calloc(1, sizeof *etcd);
-	struct etcd_client *c;
-	int64_t there;
 
 	store->own = etcd;
 	if (!etcd || curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
 		return kl_fail(store, "out of memory");
 	if (store->connect ? !take_address(store) : !make_server(store))
 		return false;
-	c = (struct etcd_client *)connect_client(store);
+	struct etcd_client *c = (struct etcd_client *)connect_client(store);
 	if (!c)
 		return false;
 	note_version(store, c);
-	there = all_keys(store, c, false);
+	int64_t there = all_keys(store, c, false);
 	etcd->made = there == 0;
 	close_client(&c->keys.client);
 	return there == 0 || kl_fail(store, "keys under " PREFIX " are there already");

@@ -278,12 +278,11 @@ static bool load(struct kl_store *store, const struct kl_row *rows, size_t count
 	struct kl_client *client = connect_client(store);
 	json_t *list = json_array();
 	struct kl_result result = {0};
-	bool fine;
 
 	for (size_t i = 0; i < count; i++)
 		(void)json_array_append_new(list,
 			json_pack("[s, I]", rows[i].key, (json_int_t)rows[i].value));
-	fine = client &&
+	bool fine = client &&
 		say((struct exec_client *)client, json_pack("{s:s, s:O}", "f", "load", "rows", list),
 			&result) == KL_OK;
 	json_decref(list);

@@ -159,11 +159,10 @@ static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_
 {
 	struct one one = {keys, result, KL_OK};
 	char sql[200];
-	enum kl_answer answer;
 
 	(void)snprintf(sql, sizeof sql, "SELECT k, v FROM kv WHERE k = '%s'%s", key,
 		lock == KL_NO_LOCK ? "" : " WITH LOCK");
-	answer = execute((struct fb_client *)keys, sql, take_one, &one, result);
+	enum kl_answer answer = execute((struct fb_client *)keys, sql, take_one, &one, result);
 	return answer == KL_OK ? one.answer : answer;
 }
 

@@ -492,7 +492,6 @@ static bool start_server(struct kl_store *store)
 static bool make_server(struct kl_store *store)
 {
 	struct mariadb *m = store->own;
-	const char *folder;
 	char install[512], data[300];
 
 	if (!kl_program(store, "mariadb-install-db", "mariadb-server", NULL, install) ||
@@ -500,7 +499,7 @@ static bool make_server(struct kl_store *store)
 		return false;
 	if (store->nodes > 1 && access(GALERA, R_OK) != 0)
 		return kl_lacks(store, "Galera (Debian's package galera-4)");
-	folder = kl_home_open(store, "mysql");
+	const char *folder = kl_home_open(store, "mysql");
 	if (!folder)
 		return false;
 	(void)snprintf(m->folder, sizeof m->folder, "%s", folder);
@@ -682,7 +681,6 @@ static bool is_blocked(struct kl_store *store, struct kl_client *client)
 	struct mariadb *m = store->own;
 	char text[160];
 	MYSQL_RES *rows;
-	bool blocked;
 
 	if (!m->monitor)
 		m->monitor = open_connection(store, NULL);
@@ -693,7 +691,7 @@ static bool is_blocked(struct kl_store *store, struct kl_client *client)
 		"'LOCK WAIT'",
 		mysql_thread_id(((struct maria_client *)client)->connection));
 	rows = ask(store, m->monitor, text);
-	blocked = rows && mysql_num_rows(rows) > 0;
+	bool blocked = rows && mysql_num_rows(rows) > 0;
 	mysql_free_result(rows);
 	return blocked;
 }

@@ -109,11 +109,10 @@ static enum kl_answer fail(struct odbc_client *c, SQLSMALLINT kind, SQLHANDLE ha
 	struct kl_result *result)
 {
 	char state[6], text[256];
-	enum kl_answer answer;
 
 	result->answered = kl_now();
 	diagnose(kind, handle, state, text);
-	answer = is_dead(c->connection) ? KL_GONE : meaning(state);
+	enum kl_answer answer = is_dead(c->connection) ? KL_GONE : meaning(state);
 	if (kind == SQL_HANDLE_STMT)
 		(void)SQLFreeStmt(handle, SQL_CLOSE);
 	if (answer != KL_GONE)
@@ -280,10 +279,9 @@ static void set_arguments(struct odbc_client *c, const struct kl_op *op, bool ex
 static enum kl_answer append(struct odbc_client *c, const struct kl_op *op, struct kl_result *result)
 {
 	SQLLEN count;
-	enum kl_answer answer;
 
 	set_arguments(c, op, true);
-	answer = execute(c, EXTEND, &count, result);
+	enum kl_answer answer = execute(c, EXTEND, &count, result);
 	if (answer != KL_OK || count > 0)
 		return answer;
 	set_arguments(c, op, false);
@@ -388,7 +386,6 @@ static struct kl_client *connect_client(struct kl_store *store)
 {
 	const struct odbc *odbc = store->own;
 	struct odbc_client *c = calloc(1, sizeof *c);
-	bool fine;
 
 	if (!c)
 		return NULL;
@@ -396,8 +393,8 @@ static struct kl_client *connect_client(struct kl_store *store)
 		free(c);
 		return NULL;
 	}
-	fine = SQL_SUCCEEDED(SQLDriverConnect(c->connection, NULL, (SQLCHAR *)(uintptr_t)store->connect,
-		       SQL_NTS, NULL, 0, NULL, SQL_DRIVER_NOPROMPT)) &&
+	bool fine = SQL_SUCCEEDED(SQLDriverConnect(c->connection, NULL, (SQLCHAR *)(uintptr_t)store->connect,
+			    SQL_NTS, NULL, 0, NULL, SQL_DRIVER_NOPROMPT)) &&
 		SQL_SUCCEEDED(SQLSetConnectAttr(c->connection, SQL_ATTR_AUTOCOMMIT,
 			(SQLPOINTER)(uintptr_t)SQL_AUTOCOMMIT_OFF, SQL_IS_UINTEGER));
 	if (fine)
@@ -482,8 +479,6 @@ static void note_version(struct kl_store *store, SQLHDBC connection)
 static bool start(struct kl_store *store)
 {
 	struct odbc *odbc = calloc(1, sizeof *odbc);
-	struct kl_client *client;
-	bool fine;
 
 	store->own = odbc;
 	if (!odbc)
@@ -496,10 +491,10 @@ static bool start(struct kl_store *store)
 		!SQL_SUCCEEDED(SQLSetEnvAttr(odbc->environment, SQL_ATTR_ODBC_VERSION,
 			(SQLPOINTER)(uintptr_t)SQL_OV_ODBC3, 0)))
 		return kl_fail(store, "no environment of ODBC");
-	client = connect_client(store);
+	struct kl_client *client = connect_client(store);
 	if (!client)
 		return false;
-	fine = has_level(store, ((struct odbc_client *)client)->connection);
+	bool fine = has_level(store, ((struct odbc_client *)client)->connection);
 	note_version(store, ((struct odbc_client *)client)->connection);
 	close_client(client);
 	return fine;

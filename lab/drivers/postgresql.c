@@ -700,7 +700,6 @@ static bool is_blocked(struct kl_store *store, struct kl_client *client)
 	struct postgresql *pg = store->own;
 	char text[96];
 	PGresult *answer;
-	bool blocked;
 
 	if (!pg->monitor)
 		pg->monitor = open_connection(store);
@@ -709,7 +708,7 @@ static bool is_blocked(struct kl_store *store, struct kl_client *client)
 	(void)snprintf(text, sizeof text, "SELECT FROM pg_locks WHERE pid = %d AND NOT granted LIMIT 1",
 		PQbackendPID(((struct pg_client *)client)->connection));
 	answer = ask(store, pg->monitor, text);
-	blocked = answer && PQntuples(answer) > 0;
+	bool blocked = answer && PQntuples(answer) > 0;
 	PQclear(answer);
 	return blocked;
 }

@@ -375,12 +375,11 @@ static enum kl_answer write_one(struct sim *sim, struct sim_client *c, const str
 	struct entry *entry, struct kl_result *result)
 {
 	enum kl_answer answer = take_lock(sim, c, entry, result);
-	const struct version *v;
 	bool fine = true;
 
 	if (answer != KL_OK)
 		return answer;
-	v = seen(c, entry, sim->clock);
+	const struct version *v = seen(c, entry, sim->clock);
 	switch (op->kind) {
 	case KL_WRITE: fine = put(c, entry, true, op->value); break;
 	case KL_INSERT:

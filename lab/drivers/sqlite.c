@@ -244,7 +244,6 @@ static enum kl_answer run_text(struct sqlite_client *c, const char *text, struct
 	sqlite3_stmt *st = NULL;
 	int code = sqlite3_prepare_v2(c->db, text, -1, &st, NULL);
 	bool fine = true;
-	enum kl_answer answer;
 
 	if (code == SQLITE_OK) {
 		result->columns = (uint32_t)sqlite3_column_count(st);
@@ -260,7 +259,7 @@ static enum kl_answer run_text(struct sqlite_client *c, const char *text, struct
 	result->value = sqlite3_changes(c->db);
 	if (code == SQLITE_DONE)
 		return KL_OK;
-	answer = fail(c, result, code);
+	enum kl_answer answer = fail(c, result, code);
 	return answer == KL_BUG && (code & 0xff) == SQLITE_CONSTRAINT ? KL_REFUSED : answer;
 }
 
@@ -393,12 +392,11 @@ static void show_statement(const struct kl_client *client, const struct kl_op *o
 {
 	struct sqlite_client *c = (struct sqlite_client *)client;
 	sqlite3_stmt *st = statement(c, which_of(op));
-	char *text;
 
 	if (!st)
 		return;
 	bind(st, op);
-	text = sqlite3_expanded_sql(st);
+	char *text = sqlite3_expanded_sql(st);
 	(void)snprintf(out, size, "%s", text ? text : "");
 	sqlite3_free(text);
 }

@@ -56,11 +56,10 @@ static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_
 	struct wiredtiger_client *c = (struct wiredtiger_client *)keys;
 	const char *value = "";
 	enum kl_answer answer = KL_OK;
-	int code;
 
 	(void)lock;
 	c->cursor->set_key(c->cursor, key);
-	code = c->cursor->search(c->cursor);
+	int code = c->cursor->search(c->cursor);
 	result->found = code == 0;
 	if (code == 0)
 		code = c->cursor->get_value(c->cursor, &value);
@@ -197,11 +196,10 @@ static struct kl_client *connect(struct kl_store *store)
 {
 	WT_CONNECTION *connection = store->own;
 	struct wiredtiger_client *c = calloc(1, sizeof *c);
-	int code;
 
 	if (!c)
 		return NULL;
-	code = connection->open_session(connection, NULL, NULL, &c->session);
+	int code = connection->open_session(connection, NULL, NULL, &c->session);
 	if (code == 0)
 		code = c->session->open_cursor(c->session, table, NULL, NULL, &c->cursor);
 	if (code == 0)

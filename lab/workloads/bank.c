@@ -52,11 +52,10 @@ static void plan(struct kr_plan *p)
 	int from = (int)kr_plan_below(p, (uint64_t)accounts),
 	    to = (from + 1 + (int)kr_plan_below(p, (uint64_t)accounts - 1)) % accounts;
 	int64_t amount = 1 + (int64_t)kr_plan_below(p, 5);
-	struct kr_step *step;
 
 	(void)kr_plan_add(p, KL_READ, "a%02d", from);
 	(void)kr_plan_add(p, KL_READ, "a%02d", to);
-	step = kr_plan_add(p, KL_WRITE, "a%02d", from);
+	struct kr_step *step = kr_plan_add(p, KL_WRITE, "a%02d", from);
 	step->from = 0;
 	step->op.value = -amount;
 	step = kr_plan_add(p, KL_WRITE, "a%02d", to);
