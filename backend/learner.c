@@ -13,7 +13,7 @@
 #include "base/order.h"
 
 enum { HEAD = 2 }; /* words before a clause's literals: length, levels that it spoke of when it was learned */
-enum { LEARNED_FIRST = 20000, LEARNED_MORE = 2000, GLUE = 2 };
+enum { LEARNED_FIRST = 4000, LEARNED_MORE = 500, GLUE = 2 };
 enum { LEAP_MOST = 100, RESTART = 100 };
 static const double activity_most = 1e100, decay = 1 / 0.95;
 

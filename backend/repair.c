@@ -19,8 +19,8 @@
 #include "base/order.h"
 #include "ir/clock.h"
 
-/* Conflicts without a new cycle after which it is clauses alone that are hard. */
-enum { STALLED = 20000 };
+/* When of so many conflicts fewer than one in so many was a new cycle, it is clauses alone that are hard. */
+enum { WINDOW = 20000, CYCLES_LEAST = 100 };
 
 bool kr_repair_fits(const struct kr_ir *ir)
 {
@@ -53,8 +53,6 @@ static enum kr_status add_edge(struct kr_repair *r, struct kr_link link, bool *b
 	if (!status && *broken)
 		status = kr_choices_forbid(r->c, &r->answer->proof, r->answer->proof.cycles.n - 1);
 	r->answer->clauses += *broken;
-	if (*broken)
-		r->cycle_at = r->sat.conflicts;
 	return status;
 }
 
@@ -307,6 +305,17 @@ static enum kr_status take_back(struct kr_repair *r)
 	return status || r->sat.refuted || r->marks.n < before ? status : KR_INTERNAL;
 }
 
+/* Are clauses alone what is hard? Asked once a window. */
+static bool stalled(struct kr_repair *r)
+{
+	if (r->sat.conflicts - r->window_at < WINDOW)
+		return false;
+	bool few = r->answer->clauses - r->window_cycles < WINDOW / CYCLES_LEAST;
+	r->window_at = r->sat.conflicts;
+	r->window_cycles = r->answer->clauses;
+	return few;
+}
+
 static enum kr_status step(struct kr_repair *r, bool *done)
 {
 	bool broken = false;
@@ -416,7 +425,7 @@ enum kr_status kr_repair(struct kr_candidate *w, struct kr_choices *c, struct kr
 	enum kr_status status = begin(&r);
 	if (!status)
 		status = tell(&r);
-	while (!status && !done && !r.sat.refuted && r.sat.conflicts - r.cycle_at <= STALLED) {
+	while (!status && !done && !r.sat.refuted && !stalled(&r)) {
 		status = step(&r, &done);
 		if (!status)
 			status = kr_ctx_tick(w->ir->ctx);

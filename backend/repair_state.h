@@ -48,7 +48,7 @@ struct kr_repair {
 	uint64_t *dirty;                 /* keys to look at */
 	struct kr_repair_place *sorted;
 	KR_VEC(struct kr_wanted) wanted;
-	uint32_t cycle_at; /* conflicts that there were when a cycle was last met */
+	uint32_t window_at, window_cycles; /* conflicts and cycles that there were when a window began */
 };
 
 static inline kr_txn kr_repair_writer(const struct kr_repair *r, kr_version v)
