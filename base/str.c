@@ -121,6 +121,17 @@ size_t kr_utf8_length(const char *text, size_t left)
 	return length;
 }
 
+size_t kr_utf8_put(char out[4], uint32_t code)
+{
+	size_t more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+	static const unsigned char marks[] = {0, 0xc0, 0xe0, 0xf0};
+
+	out[0] = (char)(marks[more] | code >> 6 * more);
+	for (size_t i = 1; i <= more; i++)
+		out[i] = (char)(0x80 | (code >> 6 * (more - i) & 63));
+	return more + 1;
+}
+
 static void add_escape(struct kr_str *str, unsigned char c)
 {
 	switch (c) {

@@ -30,6 +30,8 @@ void kr_str_member_made(struct kr_str *str, const char *name, struct kr_str *tex
 void kr_str_json(struct kr_str *str, const char *text, size_t length);
 /* Length of the well-formed UTF-8 sequence that `text` starts with, of `left` > 0 bytes; 0: there is none. */
 size_t kr_utf8_length(const char *text, size_t left);
+/* Writes the UTF-8 of a character, which is one, and returns how many bytes that are. */
+size_t kr_utf8_put(char out[4], uint32_t code);
 /* Length of the character that `text` starts with, of `left` > 0 bytes. *escape: "", or what stands for it
  * where people read it, since it breaks a line or a field, is obeyed by terminals, turns the direction of
  * what follows, or is no UTF-8. */

@@ -1,7 +1,7 @@
 /* The verdict in a line of a checker's output. What stands in brackets counts only where nothing else does
- * (`[time] [info] accept: true`, but `[[[[ ACCEPT ]]]]`), what is in parentheses not at all. Of the words
- * left one must be the verdict, alone, behind the name of a history, or before true or false: a sentence that
- * has such a word in it is no verdict. */
+ * (`[time] [info] accept: true`, but `[[[[ ACCEPT ]]]]`), what is in parentheses and a period behind a word
+ * not at all. Of the words left one must be the verdict, alone, behind the name of a history, or before true
+ * or false: a sentence that has such a word in it is no verdict. */
 #include "cross/claim_file.h"
 
 #include <ctype.h>
@@ -52,8 +52,8 @@ static uint32_t split(const char *line, struct word out[WORDS_MOST + 1])
 	for (const char *at = line; *at && n <= WORDS_MOST;) {
 		size_t length = strcspn(at, " \t\r,;=:()[]");
 		if (length > 0 && parentheses == 0)
-			out[n++] = (struct word){at, length, brackets > 0,
-				at[length] == ':' || at[length] == '='};
+			out[n++] = (struct word){at, length - (length > 1 && at[length - 1] == '.'),
+				brackets > 0, at[length] == ':' || at[length] == '='};
 		at += length;
 		brackets += *at == '[';
 		brackets -= *at == ']' && brackets > 0;

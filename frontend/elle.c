@@ -1,5 +1,5 @@
-/* Histories of Jepsen and Elle (docs/formats/elle.md): maps of invocations and completions, as EDN or JSON,
- * one behind the other or in one list.
+/* Histories of Jepsen and Elle (docs/formats/elle.md): maps of invocations and completions, as EDN, JSON or
+ * Fressian, one behind the other or in one list.
  *
  * A process has one operation open at a time; its completion is the next map of that process. ok: committed;
  * fail: aborted; info, or none: unknown, with nothing that it read. A process is a session, which ends where
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "frontend/elle_stored.h"
 
 /* ---- processes ---- */
 
@@ -249,7 +250,9 @@ static enum kr_status read_maps(struct elle *e)
 static enum kr_status read_all(struct elle *e)
 {
 	char bracket = 0;
-	bool list = kr_elle_is_list(e->forms.text + e->forms.at, e->forms.length - e->forms.at), found;
+	bool list =
+		!e->forms.next && kr_elle_is_list(e->forms.text + e->forms.at, e->forms.length - e->forms.at);
+	bool found;
 	enum kr_status status = list ? kr_forms_enter(&e->forms, &bracket) : KR_OK;
 
 	if (!status)
@@ -263,25 +266,46 @@ static enum kr_status read_all(struct elle *e)
 	return status ? status : end_open(e);
 }
 
+/* Of forms that have been initialised, with `status`. */
+static enum kr_status read_history(struct elle *e, enum kr_status status)
+{
+	struct kr_history *h = e->forms.h;
+	struct kr_ctx *ctx = e->forms.ctx;
+
+	if (!status)
+		status = read_all(e);
+	if (!status)
+		status = kr_elle_remainders(e);
+	if (!status)
+		status = kr_elle_counters(e);
+	for (uint32_t i = 0; i < e->processes.n; i++)
+		kr_vec_done(h->mem, &e->processes.at[i].ops);
+	kr_vec_done(h->mem, &e->processes);
+	kr_vec_done(h->mem, &e->remainders);
+	kr_table_done(h->mem, &e->table);
+	kr_forms_done(&e->forms);
+	return status ? status : kr_elle_empty_lists(ctx, h);
+}
+
 static enum kr_status read_text(struct kr_ctx *ctx, const char *path, struct kr_source *source,
 	struct kr_history *h, struct kr_err *err)
 {
 	struct elle e = {.moment = 0};
-	enum kr_status status = kr_forms_init(&e.forms, ctx, h, path, source, err);
 
-	if (!status)
-		status = read_all(&e);
-	if (!status)
-		status = kr_elle_remainders(&e);
-	if (!status)
-		status = kr_elle_counters(&e);
-	for (uint32_t i = 0; i < e.processes.n; i++)
-		kr_vec_done(h->mem, &e.processes.at[i].ops);
-	kr_vec_done(h->mem, &e.processes);
-	kr_vec_done(h->mem, &e.remainders);
-	kr_table_done(h->mem, &e.table);
-	kr_forms_done(&e.forms);
-	return status ? status : kr_elle_empty_lists(ctx, h);
+	return read_history(&e, kr_forms_init(&e.forms, ctx, h, path, source, err));
+}
+
+static enum kr_status read_stored(struct kr_ctx *ctx, const char *path, struct kr_source *source,
+	struct kr_history *h, struct kr_err *err)
+{
+	struct elle e = {.moment = 0};
+	struct kr_elle_stored stored;
+	enum kr_status status;
+
+	kr_forms_begin(&e.forms, ctx, h, path, err);
+	status = read_history(&e, kr_elle_stored_init(&stored, &e.forms, source));
+	kr_elle_stored_done(&stored);
+	return status;
 }
 
 static enum kr_status read_log(struct kr_ctx *ctx, const char *path, struct kr_source *source,
@@ -308,6 +332,8 @@ static enum kr_status read_elle(struct kr_ctx *ctx, const char *path, struct kr_
 	const char *head;
 	size_t length;
 	KR_TRY(kr_source_head(source, &head, &length, err));
+	if (kr_elle_is_stored(head, length))
+		return read_stored(ctx, path, source, h, err);
 	return (kr_elle_is_log(head, length) ? read_log : read_text)(ctx, path, source, h, err);
 }
 
@@ -325,6 +351,8 @@ static int sniff(const char *path, const char *head, size_t length)
 			break;
 		map = map || head[at] == '{';
 	}
+	if (kr_elle_is_stored(head, length))
+		return 99;
 	if (kr_elle_is_log(head, length))
 		return 70;
 	if (map && at + 8 <= length && memcmp(head + at, "\"valid?\"", 8) == 0)
@@ -344,7 +372,7 @@ const struct kr_format kr_format_elle = {
 	.name = "elle",
 	.aliases = "jepsen edn json list-append rw-register elle-list-append elle-rw-register register "
 		   "cas-register mutex knossos bank counter set set-full long-fork",
-	.title = "histories of Jepsen, Elle and Knossos: EDN, JSON or logs",
+	.title = "histories of Jepsen, Elle and Knossos: EDN, JSON, logs, test.jepsen",
 	.source = "docs/formats/elle.md",
 	.folder = false,
 	.sniff = sniff,

@@ -30,34 +30,13 @@ enum kr_status kr_forms_bad(struct kr_forms *f, uint32_t line, const char *forma
 
 /* ---- text ---- */
 
-/* Bytes of the UTF-8 character at `at`, 0 if there is none. */
-static size_t utf8_length(const unsigned char *at, size_t left)
-{
-	size_t n = at[0] < 0x80 ? 1
-		: at[0] < 0xc2  ? 0
-		: at[0] < 0xe0  ? 2
-		: at[0] < 0xf0  ? 3
-		: at[0] < 0xf5  ? 4
-				: 0;
-
-	if (n > left)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((at[i] & 0xc0) != 0x80)
-			return 0;
-	if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
-		(at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 static enum kr_status check_text(struct kr_forms *f)
 {
 	uint32_t line = 1;
 	enum kr_status status;
 
 	for (size_t at = 0, n; at < f->length; at += n) {
-		n = utf8_length((const unsigned char *)f->text + at, f->length - at);
+		n = kr_utf8_length(f->text + at, f->length - at);
 		if (n == 0)
 			return kr_forms_bad(f, line, "not UTF-8, expected text");
 		if (f->text[at] == '\0')
@@ -105,11 +84,17 @@ static bool looks_like_json(const char *text, size_t length)
 	return true;
 }
 
-enum kr_status kr_forms_init(struct kr_forms *f, struct kr_ctx *ctx, struct kr_history *h, const char *path,
-	struct kr_source *source, struct kr_err *err)
+void kr_forms_begin(struct kr_forms *f, struct kr_ctx *ctx, struct kr_history *h, const char *path,
+	struct kr_err *err)
 {
 	*f = (struct kr_forms){.ctx = ctx, .h = h, .err = err, .path = path, .line = 1};
 	kr_str_init(&f->value, h->mem);
+}
+
+enum kr_status kr_forms_init(struct kr_forms *f, struct kr_ctx *ctx, struct kr_history *h, const char *path,
+	struct kr_source *source, struct kr_err *err)
+{
+	kr_forms_begin(f, ctx, h, path, err);
 
 	KR_TRY(kr_source_rest(source, &f->text, &f->length, err));
 	f->json = looks_like_json(f->text, f->length);
@@ -155,26 +140,6 @@ static int32_t hex4(const struct kr_forms *f, size_t at)
 	return code;
 }
 
-static char *put_utf8(char *out, int32_t code)
-{
-	if (code < 0x80) {
-		*out++ = (char)code;
-	} else if (code < 0x800) {
-		*out++ = (char)(0xc0 | code >> 6);
-		*out++ = (char)(0x80 | (code & 63));
-	} else if (code < 0x10000) {
-		*out++ = (char)(0xe0 | code >> 12);
-		*out++ = (char)(0x80 | (code >> 6 & 63));
-		*out++ = (char)(0x80 | (code & 63));
-	} else {
-		*out++ = (char)(0xf0 | code >> 18);
-		*out++ = (char)(0x80 | (code >> 12 & 63));
-		*out++ = (char)(0x80 | (code >> 6 & 63));
-		*out++ = (char)(0x80 | (code & 63));
-	}
-	return out;
-}
-
 /* The escape at text[at] (behind the backslash): decodes it to *out; false if it is none. */
 static bool read_escape(struct kr_forms *f, char **out)
 {
@@ -202,7 +167,7 @@ static bool read_escape(struct kr_forms *f, char **out)
 	} else if (code < 0 || (code >= 0xd800 && code < 0xe000)) {
 		return false;
 	}
-	*out = put_utf8(*out, code);
+	*out += kr_utf8_put(*out, (uint32_t)code);
 	return true;
 }
 
@@ -529,6 +494,8 @@ enum kr_status kr_forms_next(struct kr_forms *f, bool *found)
 {
 	uint32_t base = f->frames.n;
 
+	if (f->next)
+		return f->next(f, found);
 	f->nodes.n = 0;
 	*found = false;
 	for (;;) {

@@ -1,5 +1,5 @@
-/* Forms: the values of EDN and of JSON, read one at a time as a flat tree. Inside of the readers of foreign
- * formats. */
+/* Forms: the values of EDN, of JSON and of Fressian, read one at a time as a flat tree. Inside of the
+ * readers of foreign formats. */
 #ifndef KR_FRONTEND_FORM_H
 #define KR_FRONTEND_FORM_H
 
@@ -12,6 +12,7 @@ enum kr_form_type {
 	KR_FORM_INT,
 	KR_FORM_REAL,
 	KR_FORM_BIG,    /* a number that krait cannot hold exactly; text */
+	KR_FORM_OTHER,  /* Fressian: an object of Java that is none of these; text: its tag */
 	KR_FORM_STRING,
 	KR_FORM_NAME,   /* EDN keyword (without its colon), symbol or character */
 	KR_FORM_LIST,   /* vector, list, set (sorted); JSON array */
@@ -45,6 +46,9 @@ struct kr_forms {
 	struct kr_history *h;
 	struct kr_err *err;
 	const char *path;
+	/* what kr_forms_next does where values are not in a text; NULL: they are */
+	enum kr_status (*next)(struct kr_forms *f, bool *found);
+	void *from; /* its own */
 	bool json;
 	char *text; /* of the file; escapes are decoded in place */
 	size_t length, at;
@@ -61,6 +65,9 @@ struct kr_forms {
  * case, before the source. */
 enum kr_status kr_forms_init(struct kr_forms *f, struct kr_ctx *ctx, struct kr_history *h, const char *path,
 	struct kr_source *source, struct kr_err *err);
+/* The same where values are not in a text: the caller sets `next` and `from`. */
+void kr_forms_begin(struct kr_forms *f, struct kr_ctx *ctx, struct kr_history *h, const char *path,
+	struct kr_err *err);
 void kr_forms_done(struct kr_forms *f);
 
 /* Reads the next form of the file, or of the list or map that was entered last; *found false at the end of

@@ -27,6 +27,7 @@ static int compare_nodes(const struct kr_form *a, const struct kr_form *b)
 	case KR_FORM_INT: return a->integer < b->integer ? -1 : a->integer > b->integer;
 	case KR_FORM_REAL: return a->real < b->real ? -1 : a->real > b->real;
 	case KR_FORM_BIG:
+	case KR_FORM_OTHER:
 	case KR_FORM_STRING:
 	case KR_FORM_NAME: return compare_texts(a, b);
 	case KR_FORM_NIL:

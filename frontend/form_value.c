@@ -34,6 +34,10 @@ const char *kr_form_found(const struct kr_forms *f, uint32_t form, char out[80])
 	case KR_FORM_REAL: kr_history_real_text(node->real, out); break;
 	case KR_FORM_LIST: (void)snprintf(out, 80, "a list"); break;
 	case KR_FORM_MAP: (void)snprintf(out, 80, "a map"); break;
+	case KR_FORM_OTHER:
+		(void)snprintf(out, 80, "an object (%.*s)", (int)(node->length < 60 ? node->length : 60),
+			node->text);
+		break;
 	default: {
 		size_t length = node->length;
 		for (size_t most = 60; length > most; length = most)
@@ -120,9 +124,10 @@ static enum kr_status check_value(struct kr_forms *f, uint32_t form)
 				"the number %s does not fit, expected an integer of 64 bits or a finite real "
 				"number",
 				kr_form_found(f, at, found));
-		if (node->type == KR_FORM_MAP)
+		if (node->type == KR_FORM_MAP || node->type == KR_FORM_OTHER)
 			return kr_forms_bad(f, node->line,
-				"a map as a part of a value, expected a number, a string or a list of those");
+				"%s as a part of a value, expected a number, a string or a list of those",
+				kr_form_found(f, at, found));
 	}
 	return KR_OK;
 }

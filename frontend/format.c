@@ -200,11 +200,6 @@ static enum kr_status refuse(const struct kr_ctx *ctx, const char *head, size_t 
 			return kr_err_set(err, KR_BAD,
 				"is compressed with %s, expected gzip or a plain file: pipe it in with %s",
 				compressions[i].name, compressions[i].tool);
-	if (length >= 6 && memcmp(head, "JEPSEN", 6) == 0)
-		return kr_err_set(err, KR_BAD,
-			"is a test of Jepsen in its block format, expected its history: history.edn, which "
-			"is "
-			"beside it");
 	return kr_err_set(err, KR_BAD, "is not in a known format, expected one of: %s",
 		format_names(ctx->modules, false, names, sizeof names));
 }

@@ -1,6 +1,6 @@
 /* Stores of Jepsen: the folder of a test, which holds its history as history.edn, or history.edn.gz and so
- * on, or the folder of all, whose last test is taken. Where only the test in Jepsen's block format or logs
- * are left, one line says so. */
+ * on, or in test.jepsen; or the folder of all, whose last test is taken. Where only logs are left, one line
+ * says so. */
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -8,9 +8,8 @@
 #include "frontend/foreign.h"
 
 static const char *const histories[] = {"history.edn", "history.edn.gz", "history.edn.zst", "history.edn.xz",
-	"history.edn.bz2", "history.json", "latest/history.edn"};
-static const char *const others[] = {"test.jepsen", "test.fressian", "history.txt", "jepsen.log",
-	"results.edn"};
+	"history.edn.bz2", "history.json", "test.jepsen", "latest/history.edn", "latest/test.jepsen"};
+static const char *const others[] = {"test.fressian", "history.txt", "jepsen.log", "results.edn"};
 
 /* The first of the names that the folder has; NULL: none. */
 static const char *first_in(const char *folder, const char *const *names, size_t n)
@@ -35,9 +34,8 @@ static enum kr_status read_store(struct kr_ctx *ctx, const char *path, struct kr
 	(void)none;
 	if (!name)
 		return kr_err_set(err, KR_BAD,
-			"is a store of Jepsen without history.edn, expected one: it is written when a test "
-			"ends "
-			"(of %s, which is there, krait reads nothing)",
+			"is a store of Jepsen without history.edn or test.jepsen, expected one: both are "
+			"written when a test ends (of %s, which is there, krait reads nothing)",
 			first_in(path, others, KR_COUNT(others)));
 	if (!(file = kr_arena_format(&h->arena, "%s/%s", path, name)))
 		return KR_NOMEM;
@@ -61,7 +59,7 @@ static int sniff(const char *path, const char *head, size_t length)
 const struct kr_format kr_format_store = {
 	.name = "store",
 	.aliases = "jepsen-store",
-	.title = "folder of a Jepsen test: its history.edn",
+	.title = "folder of a Jepsen test: its history.edn or test.jepsen",
 	.source = "docs/formats/elle.md",
 	.folder = true,
 	.sniff = sniff,

@@ -1,7 +1,7 @@
-/* An archive of a Jepsen test (tar, mostly .tar.gz): the first file in it that is called history.edn, or
- * history.json, is read. A tar file is blocks of 512 bytes: a header that has the name at 0, the size in
- * octal at 124, the type at 156, a prefix of the name at 345 and "ustar" at 257, then the bytes. Cost: one
- * pass, and the history in memory. */
+/* An archive of a Jepsen test (tar, mostly .tar.gz): the first file in it that is called history.edn,
+ * history.json or test.jepsen is read. A tar file is blocks of 512 bytes: a header that has the name at 0,
+ * the size in octal at 124, the type at 156, a prefix of the name at 345 and "ustar" at 257, then the bytes.
+ * Cost: one pass, and the history in memory. */
 #include <string.h>
 
 #include "frontend/foreign.h"
@@ -31,7 +31,8 @@ static bool is_history(const char *header)
 	name[NAME] = '\0';
 	const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
 	return (header[TYPE_AT] == '0' || header[TYPE_AT] == '\0') &&
-		(strcmp(base, "history.edn") == 0 || strcmp(base, "history.json") == 0);
+		(strcmp(base, "history.edn") == 0 || strcmp(base, "history.json") == 0 ||
+			strcmp(base, "test.jepsen") == 0);
 }
 
 static enum kr_status cut(struct kr_err *err)
@@ -93,9 +94,8 @@ static enum kr_status read_tar(struct kr_ctx *ctx, const char *path, struct kr_s
 			return cut(err);
 		if (got == 0 || header[0] == '\0')
 			return kr_err_set(err, KR_BAD,
-				"is a tar archive without a history.edn, expected one of a Jepsen test: "
-				"unpack "
-				"it, and name the trace in it");
+				"is a tar archive without a history.edn or test.jepsen, expected one of a "
+				"Jepsen test: unpack it, and name the trace in it");
 		if (!is_tar(header, BLOCK))
 			return kr_err_set(err, KR_BAD,
 				"the tar archive is damaged, expected the header of a file");
@@ -116,7 +116,7 @@ static int sniff(const char *path, const char *head, size_t length)
 const struct kr_format kr_format_tar = {
 	.name = "tar",
 	.aliases = NULL,
-	.title = "archive of a Jepsen test: the history.edn in it",
+	.title = "archive of a Jepsen test: the history in it",
 	.source = "docs/formats/elle.md",
 	.folder = false,
 	.sniff = sniff,

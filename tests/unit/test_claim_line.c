@@ -16,7 +16,7 @@ static const struct { const char *line; int verdict; } rows[] = {
 	{"reject", KR_VIOLATED}, {"  Rejected\r", KR_VIOLATED}, {"accept: true", KR_SATISFIED}, {"accept: false", KR_VIOLATED},
 	{"[2024-05-01] [0x7f] [info]    accept: false", KR_VIOLATED}, {"invalid: true", KR_VIOLATED}, {"invalid: false", KR_SATISFIED},
 	{"hist-00000 failed", KR_VIOLATED}, {"1.json: PASS", KR_SATISFIED}, {"h.json: FAIL (Cycle { level: Serializable })", KR_VIOLATED},
-	{"SER audit result: ACCEPT", KR_SATISFIED}, {"Inconsistent", KR_VIOLATED}, {"consistent", KR_SATISFIED}, {"", NONE}, {"not consistent", NONE},
+	{"SER audit result: ACCEPT", KR_SATISFIED}, {"Inconsistent", KR_VIOLATED}, {"Inconsistent.", KR_VIOLATED}, {"Consistent.", KR_SATISFIED}, {"accept: true.", KR_SATISFIED}, {".", NONE}, {"The history is inconsistent.", NONE}, {"consistent", KR_SATISFIED}, {"", NONE}, {"not consistent", NONE},
 	{"no transaction failed", NONE}, {"reading failed", NONE}, {"the history is valid", NONE}, {"valid transactions: 100", NONE}, {"true", NONE},
 	{"accept true", NONE}, {"accepts", NONE}, {"unknown: true", NONE}, {"[info] solve time: 360ms", NONE}, {"(reject)", NONE},
 };
