@@ -100,7 +100,20 @@ static void add_let(const struct kr_report *r, const struct kr_words *w)
 
 /* ---- what was assumed ---- */
 
-static void add_initial(const struct kr_history *h, struct kr_str *out)
+/* Where what decided was there before the trace, perhaps, and its format cannot tell: how to tell it. */
+static const char *other_initial(const struct kr_report *r)
+{
+	const struct kr_history *h = r->history;
+	bool garbage = r->verdict && r->verdict->outcome == KR_VIOLATED &&
+		r->verdict->certificate.kind == KR_CERT_ANOMALY &&
+		r->verdict->certificate.anomaly.kind == KR_GARBAGE_READ;
+
+	return garbage && h->initial == KR_INITIAL_ABSENT && h->format && strcmp(h->format, "native") != 0
+		? " (--initial FILE tells others, --initial unknown that they are not known)"
+		: "";
+}
+
+static void add_initial(const struct kr_report *r, struct kr_str *out)
 {
 	static const char *const texts[] = {
 		[KR_INITIAL_ABSENT] = "every key starts absent",
@@ -110,7 +123,7 @@ static void add_initial(const struct kr_history *h, struct kr_str *out)
 					 "it writes to them",
 	};
 
-	kr_str_format(out, "  initial state: %s\n", texts[h->initial]);
+	kr_str_format(out, "  initial state: %s%s\n", texts[r->history->initial], other_initial(r));
 }
 
 static const char *order_meaning(enum kr_order order)
@@ -140,7 +153,7 @@ void kr_explain_assumed(const struct kr_report *r, struct kr_str *out)
 		order_meaning(r->order));
 	if (!h)
 		return;
-	add_initial(h, out);
+	add_initial(r, out);
 	if (h->clock_skew != 0)
 		add_skew(h, out);
 	if (h->skipped > 0)

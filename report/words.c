@@ -52,6 +52,14 @@ kr_value kr_words_value(const struct kr_history *h, kr_op op, kr_key k)
 	return value;
 }
 
+bool kr_words_finds(const struct kr_history *h, kr_op op, kr_key k)
+{
+	kr_value value = KR_UNTOLD;
+
+	return op_at(h, op)->scan == KR_NONE ? op_at(h, op)->a.i != KR_ABSENT.i
+					     : scan_row(h, op_at(h, op), k, &value);
+}
+
 bool kr_words_reads(const struct kr_history *h, kr_txn t, kr_key k)
 {
 	const struct kr_transaction *txn = &h->txns.at[t.i];

@@ -76,6 +76,8 @@ bool kr_words_sees(const struct kr_history *h, kr_op op, kr_key k);
 
 /* The value of k that a read shows, or the first of another operation; KR_UNTOLD: it shows no row of it. */
 kr_value kr_words_value(const struct kr_history *h, kr_op op, kr_key k);
+/* Whether a read saw anything of the key. */
+bool kr_words_finds(const struct kr_history *h, kr_op op, kr_key k);
 
 /* Does t read k, before it writes it otherwise than by adding to it, with an operation whose result the trace
  * tells? */

@@ -1,7 +1,7 @@
 /* A cycle as a graph: transactions as cards on a ring of two columns, which needs no layout program, keeps neighbours together and text readable however long it is; edges in the colour of their kind. An edge is a
  * button that unfolds its reason. */
 
-const CARD = {width: 220, line: 17, most: 6};
+const CARD = {width: 220, line: 17, most: 6, side: 28, letter: 7.4, widest: 480}; // most: lines; side: blank on both sides of a text
 
 class Graph {
 	/* edges: of the cycle; options: {supposed (edge) -> is it only supposed, open (index) -> is its reason shown, toggle(index), pick(txn)} */
@@ -11,6 +11,8 @@ class Graph {
 		this.wrong = verdict.operation;
 		const txns = edges.length > 0 ? edges.flatMap((edge) => [edge.from, edge.to]) : (verdict.cast ?? []).map((one) => one.txn);
 		this.cards = [...new Set(txns)].map((txn) => this.card(txn));
+		if (this.cards.length === 1)
+			this.widen(this.cards[0]);
 		this.place();
 	}
 
@@ -28,6 +30,12 @@ class Graph {
 		return {txn, lines, width: CARD.width, height: 52 + lines.length * CARD.line};
 	}
 
+	/* One that is alone has room for what it says. */
+	widen(card) {
+		const longest = Math.max(0, ...card.lines.map((line) => line.text.length)), room = Math.min(CARD.widest, window.innerWidth - 120);
+		card.width = Math.max(CARD.width, Math.min(room, CARD.side + longest * CARD.letter));
+	}
+
 	place() {
 		const n = this.cards.length;
 		this.upright = n === 2 && window.innerWidth < 560;
@@ -43,7 +51,7 @@ class Graph {
 			card.x = (column - 0.5) * across;
 			card.y = row * down;
 		});
-		const rows = this.upright ? n : flat ? Math.ceil(n / 2) : left, wide = this.upright ? CARD.width : (Math.min(n, 2) - 1) * across + CARD.width;
+		const rows = this.upright ? n : flat ? Math.ceil(n / 2) : left, wide = (this.upright ? 0 : (Math.min(n, 2) - 1) * across) + (this.cards[0]?.width ?? CARD.width);
 		const margin = flat && this.edges.length > 0 ? Math.max(16, 76 - tall / 2) : 16;
 		this.box = {x: -wide / 2 - 24, y: -tall / 2 - margin, width: wide + 48, height: (rows - 1) * down + tall + 2 * margin};
 	}
@@ -83,7 +91,7 @@ class Graph {
 		svg("text", {class: "id", x: left, y: -height / 2 + 22}, clip(trace.ids[txn], 24)),
 		svg("text", {class: "place", x: left, y: -height / 2 + 38},
 			clip(`${trace.sessionName(txn)}${trace.line[txn] > 0 ? `, line ${trace.line[txn]}` : ""}${trace.status[txn] === "c" ? "" : `, ${STATUS[trace.status[txn]]}`}`, 32)),
-		lines.map((line, i) => svg("text", {class: `op${line.faint ? " faint" : ""}${line.wrong ? " wrong" : ""}`, x: left, y: y(i)}, svg("title", {}, line.text), clip(line.text, 26))));
+		lines.map((line, i) => svg("text", {class: `op${line.faint ? " faint" : ""}${line.wrong ? " wrong" : ""}`, x: left, y: y(i)}, svg("title", {}, line.text), clip(line.text, Math.floor((width - CARD.side) / CARD.letter)))));
 	}
 
 	drawEdge(edge, i) {
@@ -104,7 +112,7 @@ class Graph {
 		const arrows = Object.keys(KINDS).map((kind) => svg("marker", {id: `arrow-${kind}`, class: `arrow ${kind}`, viewBox: "0 0 10 10", refX: 5, refY: 5,
 			markerUnits: "userSpaceOnUse", markerWidth: 13, markerHeight: 13, orient: "auto-start-reverse"}, svg("path", {d: "M0 0L10 5L0 10z"})));
 		const {x, y, width, height} = this.box;
-		return svg("svg", {class: `cycle${this.upright ? " upright" : ""}`, viewBox: `${x} ${y} ${width} ${height}`, width, height, role: "group", "aria-label": this.describe()},
+		return svg("svg", {class: `cycle${this.upright ? " upright" : this.cards.length === 1 ? " alone" : ""}`, viewBox: `${x} ${y} ${width} ${height}`, width, height, role: "group", "aria-label": this.describe()},
 			svg("defs", {}, arrows), this.edges.map((edge, i) => this.drawEdge(edge, i)), this.cards.map((card) => this.drawCard(card)));
 	}
 

@@ -1,7 +1,7 @@
 /* The levels, stronger above weaker, coloured by verdict: what was asked in full colour, what follows from it in a light one. Levels stand in ranks (the longest way down from
  * the top); in a rank they are sorted by where their neighbours stand, which keeps most lines apart. */
 
-const BOX = {width: 108, height: 44, apart: 8, down: 66, bend: 14};
+const BOX = {width: 108, height: 48, apart: 8, down: 68, bend: 14};
 
 /* A name in at most two lines. */
 function linesOf(name) {

@@ -90,12 +90,13 @@ class Page {
 	}
 
 	cyclePanel() {
-		const used = [...new Set((this.argument ? Object.values(this.argument.data.cycles).flat() : this.blame).map((edge) => edge.kind))], kinds = Object.keys(KINDS);
-		kinds.sort((a, b) => used.includes(b) - used.includes(a));
+		const edges = this.argument ? Object.values(this.argument.data.cycles).flat() : this.blame, used = new Set(edges.map((edge) => edge.kind)), kinds = Object.keys(KINDS);
+		kinds.sort((a, b) => used.has(b) - used.has(a));
 		this.graphPlace = html("div", {class: "scroll graph"});
 		return section(this.argument ? "The cycle" : this.verdict.operation ? "The operation" : "The transactions", {class: "panel"}, this.graphPlace,
-			html("ul", {class: "legend"}, kinds.map((kind) => html("li", {class: used.includes(kind) ? null : "unused"}, html("span", {class: `chip ${kind}`}, kind), ` ${KINDS[kind].says}`)),
-				html("li", {}, html("code", {}, "p"), " before it: by a range, scan or condition")));
+			edges.length === 0 ? null : html("ul", {class: "legend"},
+				kinds.map((kind) => html("li", {class: used.has(kind) ? null : "unused"}, html("span", {class: `chip ${kind}`}, kind), ` ${KINDS[kind].says}`)),
+				edges.some((edge) => edge.predicate) ? html("li", {}, html("code", {}, "p"), " before it: by a range, scan or condition") : null));
 	}
 
 	whyPanel() {

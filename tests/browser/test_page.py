@@ -266,6 +266,28 @@ def test_print(folder):
         browser.settle()
         assert browser.count(".reasons .fold[aria-expanded=false]") == 0
         assert browser.run("return [...document.querySelectorAll('.reasons .body')].every((body) => body.childElementCount > 0)")
+        browser.cdp("Emulation.setEmulatedMedia", media="print")
+        empty = browser.run("return [...document.querySelectorAll('details')].filter((one) => !one.open && one.getBoundingClientRect().height > 0).length")
+        assert empty == 0, "a heading without what it announces"
+        is_quiet(browser)
+
+
+def test_operation(folder):
+    """An operation alone: all of its text in its card, in a narrow window too, and no legend of edges that there are not."""
+    with Browser() as browser:
+        for width in (1400, 400):
+            browser.cdp("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+            browser.open(make_page(folder, "-l", "rc", trace("range-beyond-limit")))
+            browser.settle()
+            assert browser.text(".graph .op.wrong").endswith("range null null limit 1 {a 1, b 2}" * 2), browser.text(".graph .op.wrong")  # title and text
+            inside = browser.run("""const place = document.querySelector(".graph").getBoundingClientRect(), card = document.querySelector(".graph .card rect").getBoundingClientRect(),
+                text = [...document.querySelectorAll(".graph .op")].map((one) => one.getBoundingClientRect());
+                return card.right <= place.right && text.every((box) => box.right <= card.right && box.left >= card.left)""")
+            assert inside, width
+            assert browser.count(".panel .legend .chip") == 0
+        browser.open(make_page(folder, trace("write-skew")))
+        browser.settle()
+        assert "range" not in browser.run("return document.querySelector('.panel .legend .chip').closest('.legend').textContent")  # none of its edges is by one
         is_quiet(browser)
 
 
