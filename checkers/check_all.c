@@ -1,8 +1,9 @@
 /* Several levels at once, from both ends of the lattice: in turn the strongest undecided question, which
  * nothing undecided implies, and the weakest one are searched for. A strong one satisfied settles all that
  * it implies; violated, its certificate is tried on all weaker ones (a cycle is often forbidden by many
- * levels). A weak one violated settles the stronger ones. What follows is not taken on trust: the
- * certificate, with the other level's name on it, goes through the verifier, and if that does not agree
+ * levels). A weak one violated settles the stronger ones. An end whose search decided nothing gives way to
+ * the other, as long as that decides: its neighbours would take as long. What follows is not taken on trust:
+ * the certificate, with the other level's name on it, goes through the verifier, and if that does not agree
  * the level is searched for like any other. Two rounds: in the first each search gets its share of the
  * time; the second one gives those that remain all that is left. Nothing is searched for again in less
  * time than it has had: that could only replace what is known of the search by less.
@@ -263,22 +264,27 @@ static enum kr_status search_one(struct deciding *c, struct kr_decision *d, int6
 	return status || d->status || by_hand(c, d) ? status : spread(c, d);
 }
 
+/* The end of the lattice to go on from: the other one than last, but for one whose last search decided
+ * nothing, where its neighbours can be expected to take as long in vain. */
+static bool other_end(bool weak, const bool stuck[2]) { return stuck[!weak] && !stuck[weak] ? weak : !weak; }
+
 /* From both ends of the lattice, the strong one first. */
 static enum kr_status search_asked(struct deciding *c)
 {
 	enum kr_status status = KR_OK;
 	struct kr_decision *next;
-	bool weak = true;
+	bool weak = true, stuck[2] = {false, false}; /* the strong end, the weak one */
 
 	for (int round = 0; round < 2 && !status; round++) {
 		for (uint32_t i = 0; i < c->n; i++)
 			c->about[i].tried = round > 0 && by_hand(c, &c->all[i]);
-		while (!status && (next = extreme(c, weak = !weak)) != NULL) {
+		while (!status && (next = extreme(c, weak = other_end(weak, stuck))) != NULL) {
 			uint32_t open = count_untried(c), parts = open < MOST_SHARES ? open : MOST_SHARES;
 			int64_t time = time_for(c, parts), *given = &about(c, next)->given;
 			about(c, next)->tried = true;
 			status = time > *given ? search_one(c, next, time) : kr_ctx_check(c->ctx);
 			*given = time > *given ? time : *given;
+			stuck[weak] = is_open(next);
 		}
 		if (c->ctx->deadline_ns == INT64_MAX)
 			break; /* nothing would be different */
