@@ -80,7 +80,6 @@ static enum kr_status take_index(struct kr_elle_stored *s)
 {
 	struct block index;
 	uint64_t version = s->size < HEAD ? 0 : number(s->file + 6, 4), place;
-	enum kr_status status;
 
 	if (s->size < HEAD)
 		return kr_fressian_bad(&s->values, s->file + s->size, "the file is cut off in its head");
@@ -92,8 +91,7 @@ static enum kr_status take_index(struct kr_elle_stored *s)
 	if (place == 0)
 		return kr_fressian_bad(&s->values, s->file + 10,
 			"nothing has been saved in it, expected a test");
-	if ((status = take_block(s, place, &index)))
-		return status;
+	KR_TRY(take_block(s, place, &index));
 	if (index.type != INDEX || index.length < 4)
 		return kr_fressian_bad(&s->values, index.data,
 			"found a block of type %d, expected the index (1)", (int)index.type);
@@ -110,25 +108,21 @@ static enum kr_status find_history(struct kr_elle_stored *s, uint64_t *out)
 	uint64_t id = number(s->index, 4);
 	uint32_t history = KR_NONE;
 	struct block block = {.data = s->index};
-	enum kr_status status = KR_OK;
 
 	/* as often as there are blocks: a map may be in several */
 	for (size_t left = s->index_length / ENTRY; history == KR_NONE && id != 0 && left > 0; left--) {
 		bool found = false;
 		size_t skip;
 
-		if ((status = find_block(s, id, &block)))
-			return status;
+		KR_TRY(find_block(s, id, &block));
 		skip = block.type == PARTIAL_MAP ? 4 : 0;
 		if ((block.type != VALUE && block.type != PARTIAL_MAP) || block.length < skip)
 			return kr_fressian_bad(&s->values, block.data,
 				"found a block of type %d, expected the test, a map (2)", (int)block.type);
 		kr_fressian_begin(&s->values, block.data + skip, block.length - skip);
-		if ((status = kr_fressian_next(&s->values, &found)))
-			return status;
-		if (found && f->nodes.at[0].type == KR_FORM_MAP &&
-			(status = kr_forms_fields(f, 0, names, &history, 1)))
-			return status;
+		KR_TRY(kr_fressian_next(&s->values, &found));
+		if (found && f->nodes.at[0].type == KR_FORM_MAP)
+			KR_TRY(kr_forms_fields(f, 0, names, &history, 1));
 		id = skip ? number(block.data, 4) : 0;
 	}
 	if (history == KR_NONE || f->nodes.at[history].type != KR_FORM_INT)
@@ -155,7 +149,6 @@ static enum kr_status enter_block(struct kr_elle_stored *s, const struct block *
 static enum kr_status enter_next(struct kr_elle_stored *s, bool *found)
 {
 	struct block block;
-	enum kr_status status;
 
 	*found = s->chunks_left >= ENTRY;
 	if (!*found && s->is_vector && s->operations != s->count)
@@ -168,8 +161,7 @@ static enum kr_status enter_next(struct kr_elle_stored *s, bool *found)
 		return kr_fressian_bad(&s->values, s->chunks,
 			"operation %llu is to come next, but %llu have been read",
 			(unsigned long long)number(s->chunks, 8), (unsigned long long)s->operations);
-	if ((status = find_block(s, number(s->chunks + 8, 4), &block)))
-		return status;
+	KR_TRY(find_block(s, number(s->chunks + 8, 4), &block));
 	s->chunks += ENTRY;
 	s->chunks_left -= ENTRY;
 	return enter_block(s, &block);
@@ -178,27 +170,29 @@ static enum kr_status enter_next(struct kr_elle_stored *s, bool *found)
 static enum kr_status next_operation(struct kr_forms *f, bool *found)
 {
 	struct kr_elle_stored *s = f->from;
-	bool more;
-	enum kr_status status;
+	bool more = true;
 
-	do {
+	*found = false;
+	while (!*found && more) {
 		f->line = (uint32_t)s->operations + 1;
-		status = kr_fressian_next(&s->values, found);
-		f->line = *found ? f->line : 0; /* what is said of blocks is of no operation */
-	} while (!status && !*found && !(status = enter_next(s, &more)) && more);
-	s->operations += !status && *found;
-	return status;
+		KR_TRY(kr_fressian_next(&s->values, found));
+		if (*found)
+			break;
+		f->line = 0; /* what is said of blocks is of no operation */
+		KR_TRY(enter_next(s, &more));
+	}
+	s->operations += *found;
+	return KR_OK;
 }
 
 static enum kr_status enter_history(struct kr_elle_stored *s)
 {
 	struct block block;
 	uint64_t id = 0;
-	enum kr_status status;
 
-	if ((status = take_index(s)) || (status = find_history(s, &id)) ||
-		(status = find_block(s, id, &block)))
-		return status;
+	KR_TRY(take_index(s));
+	KR_TRY(find_history(s, &id));
+	KR_TRY(find_block(s, id, &block));
 	if (block.type == VALUE && block.length == 1 && block.data[0] == 0xf7)
 		return kr_fressian_bad(&s->values, block.data,
 			"the history has not been saved in it: the test ended before");
@@ -217,13 +211,11 @@ static enum kr_status enter_history(struct kr_elle_stored *s)
 enum kr_status kr_elle_stored_init(struct kr_elle_stored *s, struct kr_forms *f, struct kr_source *source)
 {
 	char *text = NULL;
-	enum kr_status status;
 
 	*s = (struct kr_elle_stored){.size = 0};
 	kr_fressian_init(&s->values, f, NULL);
 	f->line = 0;
-	if ((status = kr_source_rest(source, &text, &s->size, f->err)))
-		return status;
+	KR_TRY(kr_source_rest(source, &text, &s->size, f->err));
 	s->file = s->values.file = (const unsigned char *)text;
 	f->next = next_operation;
 	f->from = s;

@@ -71,11 +71,10 @@ static enum kr_status open(struct kr_fressian *s, struct kr_fressian_frame frame
 
 static enum kr_status open_list(struct kr_fressian *s, uint64_t count)
 {
-	enum kr_status status = open(s, (struct kr_fressian_frame){.what = LIST, .left = count});
-
-	if (!status && count != UNTIL_END && count > (uint64_t)(s->end - s->at))
+	if (count != UNTIL_END && count > (uint64_t)(s->end - s->at))
 		return kr_fressian_bad_end(s);
-	return status ? status : kr_fressian_put(s, (struct kr_form){.type = KR_FORM_LIST});
+	KR_TRY(open(s, (struct kr_fressian_frame){.what = LIST, .left = count}));
+	return kr_fressian_put(s, (struct kr_form){.type = KR_FORM_LIST});
 }
 
 static enum kr_status read_short_list(struct kr_fressian *s, unsigned n) { return open_list(s, n); }
@@ -83,10 +82,10 @@ static enum kr_status read_short_list(struct kr_fressian *s, unsigned n) { retur
 static enum kr_status read_list(struct kr_fressian *s, unsigned n)
 {
 	uint64_t count;
-	enum kr_status status = kr_fressian_count(s, &count);
 
 	(void)n;
-	return status ? status : open_list(s, count);
+	KR_TRY(kr_fressian_count(s, &count));
+	return open_list(s, count);
 }
 
 static enum kr_status read_long_list(struct kr_fressian *s, unsigned n)
@@ -125,17 +124,17 @@ static enum kr_status put_field(struct kr_fressian *s, uint64_t field)
 static enum kr_status open_tag(struct kr_fressian *s, struct kr_fressian_struct tag)
 {
 	enum meaning meaning = tag.known ? tag.known->meaning : OTHER;
-	enum kr_status status;
 
 	if (tag.fields < 0 || (tag.known && tag.fields != tag.known->fields))
 		return kr_fressian_bad(s, s->at, "a %.*s of %lld fields, expected %u", (int)tag.length,
 			tag.name, (long long)tag.fields, tag.known ? tag.known->fields : 0u);
-	status = open(s, (struct kr_fressian_frame){.what = TAG, .left = (uint64_t)tag.fields, .tag = tag});
-	if (!status && meaning == TUPLE)
-		status = kr_fressian_put(s, (struct kr_form){.type = KR_FORM_LIST});
-	else if (!status && meaning == OPERATION)
-		status = kr_fressian_put(s, (struct kr_form){.type = KR_FORM_MAP});
-	return !status && meaning == OPERATION ? put_field(s, 0) : status;
+	KR_TRY(open(s, (struct kr_fressian_frame){.what = TAG, .left = (uint64_t)tag.fields, .tag = tag}));
+	if (meaning == TUPLE)
+		return kr_fressian_put(s, (struct kr_form){.type = KR_FORM_LIST});
+	if (meaning != OPERATION)
+		return KR_OK;
+	KR_TRY(kr_fressian_put(s, (struct kr_form){.type = KR_FORM_MAP}));
+	return put_field(s, 0);
 }
 
 static enum kr_status read_tag(struct kr_fressian *s, unsigned n)
@@ -154,14 +153,23 @@ static enum kr_status read_new_tag(struct kr_fressian *s, unsigned n)
 {
 	struct kr_fressian_struct tag;
 	size_t length;
-	enum kr_status status = kr_fressian_text(s, &tag.name, &length);
 
 	(void)n;
-	if (status || (status = kr_fressian_int(s, &tag.fields)))
-		return status;
+	KR_TRY(kr_fressian_text(s, &tag.name, &length));
+	KR_TRY(kr_fressian_int(s, &tag.fields));
 	tag.length = (uint32_t)(length < 100 ? length : 100);
 	tag.known = known_tag(tag.name, length);
 	return kr_vec_push(mem(s), &s->structs, tag) ? open_tag(s, tag) : KR_NOMEM;
+}
+
+/* The number of an object or a tag; one that none has where it is too large. */
+static enum kr_status take_number(struct kr_fressian *s, unsigned *out)
+{
+	int64_t number;
+
+	KR_TRY(kr_fressian_int(s, &number));
+	*out = number >= 0 && number < UINT32_MAX ? (unsigned)number : KR_NONE;
+	return KR_OK;
 }
 
 static enum kr_status read_old_tag(struct kr_fressian *s, unsigned n)
@@ -172,12 +180,8 @@ static enum kr_status read_old_tag(struct kr_fressian *s, unsigned n)
 
 static enum kr_status read_numbered_tag(struct kr_fressian *s, unsigned n)
 {
-	int64_t number;
-	enum kr_status status = kr_fressian_int(s, &number);
-
-	(void)n;
-	return status ? status
-		      : read_old_tag(s, number >= 0 && number < UINT32_MAX ? (unsigned)number : KR_NONE);
+	KR_TRY(take_number(s, &n));
+	return read_old_tag(s, n);
 }
 
 static enum kr_status read_kept(struct kr_fressian *s, unsigned n)
@@ -204,12 +208,8 @@ static enum kr_status read_kept(struct kr_fressian *s, unsigned n)
 
 static enum kr_status read_numbered_kept(struct kr_fressian *s, unsigned n)
 {
-	int64_t number;
-	enum kr_status status = kr_fressian_int(s, &number);
-
-	(void)n;
-	return status ? status
-		      : read_kept(s, number >= 0 && number < UINT32_MAX ? (unsigned)number : KR_NONE);
+	KR_TRY(take_number(s, &n));
+	return read_kept(s, n);
 }
 
 static enum kr_status read_keep(struct kr_fressian *s, unsigned n)
@@ -373,9 +373,7 @@ static enum kr_status close_top(struct kr_fressian *s)
 /* Counts a value that is `whole`, and closes what that completes. */
 static enum kr_status settle(struct kr_fressian *s, bool whole)
 {
-	enum kr_status status = KR_OK;
-
-	while (!status && s->frames.n > 0) {
+	while (s->frames.n > 0) {
 		struct kr_fressian_frame *top = &s->frames.at[s->frames.n - 1];
 
 		if (whole && top->left != UNTIL_END)
@@ -385,10 +383,10 @@ static enum kr_status settle(struct kr_fressian *s, bool whole)
 					top->tag.known->meaning == OPERATION
 				? put_field(s, OPERATION_FIELDS - top->left)
 				: KR_OK;
-		status = close_top(s);
+		KR_TRY(close_top(s));
 		whole = true;
 	}
-	return status;
+	return KR_OK;
 }
 
 /* ---- values ---- */
@@ -425,20 +423,17 @@ static enum kr_status read_piece(struct kr_fressian *s)
 {
 	uint32_t frames = s->frames.n, nodes = s->forms->nodes.n;
 	bool scalar;
-	enum kr_status status;
 
 	if (s->at == s->end)
 		return kr_fressian_bad_end(s);
-	status = kr_fressian_scalar(s, *s->at++, &scalar);
-	if (!status && !scalar)
-		status = read_structure(s, s->at[-1]);
-	return status ? status : settle(s, s->frames.n == frames && s->forms->nodes.n > nodes);
+	KR_TRY(kr_fressian_scalar(s, *s->at++, &scalar));
+	if (!scalar)
+		KR_TRY(read_structure(s, s->at[-1]));
+	return settle(s, s->frames.n == frames && s->forms->nodes.n > nodes);
 }
 
 enum kr_status kr_fressian_next(struct kr_fressian *s, bool *found)
 {
-	enum kr_status status = KR_OK;
-
 	s->forms->nodes.n = 0;
 	s->frames.n = 0;
 	*found = false;
@@ -449,12 +444,9 @@ enum kr_status kr_fressian_next(struct kr_fressian *s, bool *found)
 		return KR_OK;
 	}
 	do {
-		status = read_piece(s);
-		if (!status)
-			status = kr_ctx_tick(s->forms->ctx);
-	} while (!status && (s->frames.n > 0 || s->forms->nodes.n == 0));
-	if (status)
-		return status;
+		KR_TRY(read_piece(s));
+		KR_TRY(kr_ctx_tick(s->forms->ctx));
+	} while (s->frames.n > 0 || s->forms->nodes.n == 0);
 	s->left -= s->entered && s->left != UNTIL_END;
 	*found = true;
 	return KR_OK;
@@ -463,23 +455,17 @@ enum kr_status kr_fressian_next(struct kr_fressian *s, bool *found)
 enum kr_status kr_fressian_enter(struct kr_fressian *s)
 {
 	const unsigned char *code = s->at;
-	enum kr_status status = KR_OK;
 
 	if (s->at == s->end)
 		return kr_fressian_bad_end(s);
 	s->entered = true;
 	s->at++;
-	if (*code == 0xf7)
-		s->left = 0;
-	else if (*code >= 0xe4 && *code <= 0xeb)
-		s->left = *code - 0xe4u;
-	else if (*code == 0xec)
-		status = kr_fressian_count(s, &s->left);
-	else if (*code == 0xed)
-		s->left = UNTIL_END;
-	else
+	if (*code == 0xec)
+		return kr_fressian_count(s, &s->left);
+	if (*code != 0xed && *code != 0xf7 && (*code < 0xe4 || *code > 0xeb))
 		return kr_fressian_bad(s, code, "found the byte 0x%02x, expected a list", *code);
-	return status;
+	s->left = *code == 0xed ? UNTIL_END : *code == 0xf7 ? 0 : *code - 0xe4u;
+	return KR_OK;
 }
 
 void kr_fressian_init(struct kr_fressian *s, struct kr_forms *forms, const void *file)

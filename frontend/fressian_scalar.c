@@ -57,12 +57,12 @@ static enum kr_status take(struct kr_fressian *s, uint64_t n, const unsigned cha
 static enum kr_status take_word(struct kr_fressian *s, unsigned n, uint64_t *out)
 {
 	const unsigned char *bytes;
-	enum kr_status status = take(s, n, &bytes);
 
+	KR_TRY(take(s, n, &bytes));
 	*out = 0;
-	for (unsigned i = 0; !status && i < n; i++)
+	for (unsigned i = 0; i < n; i++)
 		*out = *out << 8 | bytes[i];
-	return status;
+	return KR_OK;
 }
 
 /* The integer that comes next: the first byte holds its upper bits, but for -1 and those of 64 bits. */
@@ -73,26 +73,23 @@ enum kr_status kr_fressian_int(struct kr_fressian *s, int64_t *out)
 	} packed[] = {{0x40, 0, 0}, {0x60, 0x50, 1}, {0x70, 0x68, 2}, {0x74, 0x72, 3}, {0x78, 0x76, 4},
 		{0x7c, 0x7a, 5}, {0x80, 0x7e, 6}};
 	const unsigned char *first;
-	enum kr_status status = take(s, 1, &first);
 	uint64_t low;
 	size_t i = 0;
 
-	if (status)
-		return status;
+	KR_TRY(take(s, 1, &first));
 	while (i < KR_COUNT(packed) && *first >= packed[i].end)
 		i++;
 	if (i == KR_COUNT(packed) && *first != 0xff && *first != 0xf8)
 		return kr_fressian_bad(s, first, "found the byte 0x%02x, expected an integer", *first);
-	if (i == KR_COUNT(packed) && *first == 0xff) {
+	if (*first == 0xff) {
 		*out = -1;
 		return KR_OK;
 	}
-	status = take_word(s, i < KR_COUNT(packed) ? packed[i].more : 8, &low);
-	if (!status && i < KR_COUNT(packed))
+	KR_TRY(take_word(s, i < KR_COUNT(packed) ? packed[i].more : 8, &low));
+	if (i < KR_COUNT(packed))
 		low += (uint64_t)(*first - packed[i].zero) << 8 * packed[i].more;
-	if (!status)
-		*out = (int64_t)low;
-	return status;
+	*out = (int64_t)low;
+	return KR_OK;
 }
 
 /* How many bytes or values follow; each value is a byte at least. */
@@ -100,10 +97,8 @@ enum kr_status kr_fressian_count(struct kr_fressian *s, uint64_t *out)
 {
 	const unsigned char *from = s->at;
 	int64_t count;
-	enum kr_status status = kr_fressian_int(s, &count);
 
-	if (status)
-		return status;
+	KR_TRY(kr_fressian_int(s, &count));
 	if (count < 0)
 		return kr_fressian_bad(s, from, "found %lld, expected a count", (long long)count);
 	*out = (uint64_t)count;
@@ -169,21 +164,18 @@ enum kr_status kr_fressian_text(struct kr_fressian *s, const char **text, size_t
 	const unsigned char *first = s->at, *code, *bytes;
 	uint64_t n = 0;
 	bool piece;
-	enum kr_status status;
 
 	s->text.n = 0;
 	do {
-		if ((status = take(s, 1, &code)))
-			return status;
+		KR_TRY(take(s, 1, &code));
 		if (*code < 0xda || *code > 0xe3)
 			return kr_fressian_bad(s, code, "found the byte 0x%02x, expected a text", *code);
 		piece = *code == 0xe2;
 		if (*code < 0xe2)
 			n = *code - 0xdau;
-		else if ((status = kr_fressian_count(s, &n)))
-			return status;
-		if ((status = take(s, n, &bytes)))
-			return status;
+		else
+			KR_TRY(kr_fressian_count(s, &n));
+		KR_TRY(take(s, n, &bytes));
 		if (piece || s->text.n > 0)
 			kr_str_add_bytes(&s->text, (const char *)bytes, n);
 	} while (piece);
@@ -198,16 +190,14 @@ enum kr_status kr_fressian_text(struct kr_fressian *s, const char **text, size_t
 static enum kr_status take_bytes(struct kr_fressian *s, const unsigned char **bytes, uint64_t *n)
 {
 	const unsigned char *code;
-	enum kr_status status = take(s, 1, &code);
 
-	if (status)
-		return status;
+	KR_TRY(take(s, 1, &code));
+	if (*code != 0xd9 && (*code < 0xd0 || *code > 0xd7))
+		return kr_fressian_bad(s, code, "found the byte 0x%02x, expected bytes", *code);
 	*n = *code - 0xd0u;
 	if (*code == 0xd9)
-		status = kr_fressian_count(s, n);
-	else if (*code < 0xd0 || *code > 0xd7)
-		return kr_fressian_bad(s, code, "found the byte 0x%02x, expected bytes", *code);
-	return status ? status : take(s, *n, bytes);
+		KR_TRY(kr_fressian_count(s, n));
+	return take(s, *n, bytes);
 }
 
 /* ---- what a code begins; `n`: how far it is in its row ---- */
@@ -215,12 +205,11 @@ static enum kr_status take_bytes(struct kr_fressian *s, const unsigned char **by
 static enum kr_status read_int(struct kr_fressian *s, unsigned n)
 {
 	int64_t value = 0;
-	enum kr_status status;
 
 	(void)n;
 	s->at--;
-	status = kr_fressian_int(s, &value);
-	return status ? status : kr_fressian_put(s, (struct kr_form){.type = KR_FORM_INT, .integer = value});
+	KR_TRY(kr_fressian_int(s, &value));
+	return kr_fressian_put(s, (struct kr_form){.type = KR_FORM_INT, .integer = value});
 }
 
 static enum kr_status put_real(struct kr_fressian *s, double value)
@@ -236,25 +225,24 @@ static enum kr_status read_float(struct kr_fressian *s, unsigned n)
 	uint64_t word;
 	uint32_t bits;
 	float value;
-	enum kr_status status = take_word(s, sizeof bits, &word);
 
 	(void)n;
+	KR_TRY(take_word(s, sizeof bits, &word));
 	bits = (uint32_t)word;
 	memcpy(&value, &bits, sizeof value);
-	return status ? status : put_real(s, value);
+	return put_real(s, value);
 }
 
 static enum kr_status read_double(struct kr_fressian *s, unsigned n)
 {
 	uint64_t bits;
 	double value;
-	enum kr_status status;
 
 	if (n > 0)
 		return put_real(s, n - 1.0); /* 0 and 1 */
-	status = take_word(s, sizeof bits, &bits);
+	KR_TRY(take_word(s, sizeof bits, &bits));
 	memcpy(&value, &bits, sizeof value);
-	return status ? status : put_real(s, value);
+	return put_real(s, value);
 }
 
 static enum kr_status read_constant(struct kr_fressian *s, unsigned n)
@@ -268,12 +256,11 @@ static enum kr_status read_text(struct kr_fressian *s, unsigned n)
 {
 	const char *text;
 	size_t length;
-	enum kr_status status;
 
 	(void)n;
 	s->at--;
-	status = kr_fressian_text(s, &text, &length);
-	return status ? status : kr_fressian_put_text(s, KR_FORM_STRING, text, length);
+	KR_TRY(kr_fressian_text(s, &text, &length));
+	return kr_fressian_put_text(s, KR_FORM_STRING, text, length);
 }
 
 /* Bytes, the last after those of pieces: no value of krait's. */
@@ -281,17 +268,15 @@ static enum kr_status read_bytes(struct kr_fressian *s, unsigned n)
 {
 	const unsigned char *bytes;
 	uint64_t length;
-	enum kr_status status = KR_OK;
 
-	for (s->at--; !status && s->at < s->end && *s->at == 0xd8;) {
-		s->at++;
-		if (!(status = kr_fressian_count(s, &length)))
-			status = take(s, length, &bytes);
-	}
 	(void)n;
-	if (!status)
-		status = take_bytes(s, &bytes, &length);
-	return status ? status : kr_fressian_put_text(s, KR_FORM_OTHER, "bytes", strlen("bytes"));
+	for (s->at--; s->at < s->end && *s->at == 0xd8;) {
+		s->at++;
+		KR_TRY(kr_fressian_count(s, &length));
+		KR_TRY(take(s, length, &bytes));
+	}
+	KR_TRY(take_bytes(s, &bytes, &length));
+	return kr_fressian_put_text(s, KR_FORM_OTHER, "bytes", strlen("bytes"));
 }
 
 static int64_t signed_word(const unsigned char *bytes, uint64_t n)
@@ -310,12 +295,10 @@ static enum kr_status read_big(struct kr_fressian *s, unsigned n)
 	int64_t behind = 0;
 	uint64_t length;
 	char text[64];
-	enum kr_status status = take_bytes(s, &bytes, &length);
 
-	if (!status && n == 1)
-		status = kr_fressian_int(s, &behind);
-	if (status)
-		return status;
+	KR_TRY(take_bytes(s, &bytes, &length));
+	if (n == 1)
+		KR_TRY(kr_fressian_int(s, &behind));
 	if (length == 0)
 		return kr_fressian_bad(s, s->at, "a number without bytes, expected some");
 	if (length > 8) {
@@ -336,11 +319,9 @@ static enum kr_status read_uuid(struct kr_fressian *s, unsigned n)
 	const unsigned char *from = s->at, *bytes;
 	uint64_t length, word[2] = {0, 0};
 	const char *text;
-	enum kr_status status = take_bytes(s, &bytes, &length);
 
 	(void)n;
-	if (status)
-		return status;
+	KR_TRY(take_bytes(s, &bytes, &length));
 	if (length != 16)
 		return kr_fressian_bad(s, from, "a UUID of %llu bytes, expected 16",
 			(unsigned long long)length);
