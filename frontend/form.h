@@ -82,7 +82,7 @@ enum kr_status kr_forms_enter(struct kr_forms *f, char *bracket);
 enum kr_status kr_forms_bad(struct kr_forms *f, uint32_t line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* a name or string of these bytes */
+/* a name or string of these bytes; KR_NONE is none */
 bool kr_form_is(const struct kr_forms *f, uint32_t form, const char *text);
 /* for messages; KR_NONE: "nothing" */
 const char *kr_form_found(const struct kr_forms *f, uint32_t form, char out[80]);

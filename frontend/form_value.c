@@ -11,10 +11,10 @@
 
 bool kr_form_is(const struct kr_forms *f, uint32_t form, const char *text)
 {
-	const struct kr_form *node = &f->nodes.at[form];
+	const struct kr_form *node = form == KR_NONE ? NULL : &f->nodes.at[form];
 
-	return (node->type == KR_FORM_NAME || node->type == KR_FORM_STRING) && strlen(text) == node->length &&
-		memcmp(node->text, text, node->length) == 0;
+	return node && (node->type == KR_FORM_NAME || node->type == KR_FORM_STRING) &&
+		strlen(text) == node->length && memcmp(node->text, text, node->length) == 0;
 }
 
 const char *kr_form_found(const struct kr_forms *f, uint32_t form, char out[80])
