@@ -200,6 +200,10 @@ static enum kr_status refuse(const struct kr_ctx *ctx, const char *head, size_t 
 			return kr_err_set(err, KR_BAD,
 				"is compressed with %s, expected gzip or a plain file: pipe it in with %s",
 				compressions[i].name, compressions[i].tool);
+	if (length >= 2 && head[0] == '\xc0' && head[1] >= '\xe4' && head[1] <= '\xed')
+		return kr_err_set(err, KR_BAD,
+			"is Fressian, as Jepsen's test.fressian, expected the history: history.edn or "
+			"test.jepsen, which is beside it");
 	return kr_err_set(err, KR_BAD, "is not in a known format, expected one of: %s",
 		format_names(ctx->modules, false, names, sizeof names));
 }
