@@ -102,6 +102,17 @@ static kr_value add_value(struct kr_history *h, uint64_t hash, const struct kr_v
 	return id;
 }
 
+/* Makes the table again, which a finished history has no more. */
+static bool index_values(struct kr_history *h)
+{
+	for (uint32_t i = 1; i < h->values.n && !h->counted; i++) {
+		if (!kr_table_reserve(h->mem, &h->value_table))
+			return false;
+		kr_table_insert(&h->value_table, kr_history_value_hash(&h->values.at[i]), i);
+	}
+	return true;
+}
+
 /* Finds or makes the entry of a fixed-size value; `word` is its content as bits. */
 static kr_value intern_word(struct kr_history *h, enum kr_value_type type, uint64_t word)
 {
@@ -109,6 +120,8 @@ static kr_value intern_word(struct kr_history *h, enum kr_value_type type, uint6
 	struct kr_value_entry entry = {.type = type};
 	uint32_t id;
 
+	if (!h->value_table.slots && !index_values(h))
+		return (kr_value){KR_NONE};
 	for (kr_table_iter it = kr_table_find(&h->value_table, hash);
 		(id = kr_table_next(&h->value_table, &it)) != KR_NONE;) {
 		const struct kr_value_entry *e = &h->values.at[id];
@@ -143,7 +156,7 @@ kr_value kr_history_text(struct kr_history *h, enum kr_value_type type, const ch
 	uint64_t hash = text_hash(type, text, length);
 	uint32_t id;
 
-	if (length > UINT32_MAX)
+	if (length > UINT32_MAX || (!h->value_table.slots && !index_values(h)))
 		return (kr_value){KR_NONE};
 	for (kr_table_iter it = kr_table_find(&h->value_table, hash);
 		(id = kr_table_next(&h->value_table, &it)) != KR_NONE;) {
@@ -299,14 +312,9 @@ kr_key kr_history_key_text(struct kr_history *h, const char *text, size_t length
 /* Asks for the slot where a look-up begins, or for what the slot leads to, which it returns. */
 static uint32_t expect_slot(const struct kr_table *table, uint64_t hash, enum kr_expect stage)
 {
-	uint32_t at = (uint32_t)(hash >> 32) & table->mask;
-
-	if (!table->ids)
-		return KR_NONE;
 	if (stage == KR_EXPECT_ENTRY)
-		return table->ids[at];
-	__builtin_prefetch(&table->ids[at]);
-	__builtin_prefetch(&table->hashes[at]);
+		return kr_table_peek(table, hash);
+	kr_table_fetch(table, hash);
 	/* GCC takes a function that only prefetches for one without effect and drops its calls */
 	__asm__ volatile("");
 	return KR_NONE;

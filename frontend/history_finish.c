@@ -327,6 +327,8 @@ enum kr_status kr_history_finish(struct kr_history *h, struct kr_ctx *ctx, struc
 		status = kr_history_index_written(h, ctx);
 	if (status)
 		return status;
+	if (!h->counted)
+		kr_table_done(h->mem, &h->value_table); /* nobody looks values up by what they are now */
 	TRIM(h->mem, &h->values);
 	TRIM(h->mem, &h->keys);
 	TRIM(h->mem, &h->txns);

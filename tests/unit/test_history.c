@@ -60,6 +60,15 @@ static void interns_by_type_and_content(void **state)
 	assert_int_equal(kr_history_text(h, KR_VALUE_STRING, "a\0c", 3).i, all[15].i);
 	assert_int_equal(kr_history_value(h, all[15])->length, 3);
 	assert_int_equal(kr_history_value(h, all[6])->integer, INT64_MAX);
+
+	/* a finished history knows its values still */
+	assert_int_equal(kr_history_finish(h, &((struct fixture *)*state)->ctx, NULL), KR_OK);
+	assert_int_equal(kr_history_int(h, INT64_MIN).i, all[7].i);
+	assert_int_equal(kr_history_text(h, KR_VALUE_STRING, "a\0c", 3).i, all[15].i);
+	assert_int_equal(kr_history_int(h, 2).i, KR_COUNT(all));
+	assert_int_equal(kr_history_finish(h, &((struct fixture *)*state)->ctx, NULL), KR_OK);
+	assert_int_equal(kr_history_text(h, KR_VALUE_STRING, "a\0c", 3).i, all[15].i);
+	assert_int_equal(kr_history_int(h, 2).i, KR_COUNT(all));
 }
 
 static void interns_many(void **state)
