@@ -21,20 +21,15 @@
 #define GC_FALSE UINT64_C(0x66666666)
 #define REPEATED UINT64_C(0xabddefee)
 
-#define BUFFER_SIZE ((size_t)1 << 16)
 #define RECORD_MAX 33
-
-struct cobra_key {
-	uint64_t hash;
-	kr_key key;
-};
+#define AHEAD 32 /* records whose look-ups wait for memory together */
 
 struct cobra {
 	struct kr_ctx *ctx;
 	struct kr_history *h;
 	struct kr_err *err;
 	struct kr_foreign_names names; /* of log files */
-	KR_VEC(struct cobra_key) keys;
+	KR_VEC(uint64_t) keys;         /* hashes, by kr_key: all keys are made here */
 	struct kr_table key_table;
 
 	/* the file being read */
@@ -42,9 +37,7 @@ struct cobra {
 	uint32_t file;
 	kr_session session;
 	struct kr_source *source;
-	unsigned char *buffer;
-	size_t at, end;
-	uint64_t offset; /* in the file, of buffer[at] */
+	uint64_t offset; /* in the file, of the record at hand */
 	bool open;       /* inside a transaction */
 	uint64_t id;
 	uint64_t start; /* offset of its S record */
@@ -81,36 +74,28 @@ static kr_value word_value(struct cobra *c, uint64_t word)
 static kr_key find_key(struct cobra *c, uint64_t key_hash)
 {
 	uint64_t hash = kr_hash_u64(key_hash);
-	struct cobra_key entry = {.hash = key_hash};
 	uint32_t id;
 
 	for (kr_table_iter it = kr_table_find(&c->key_table, hash);
 		(id = kr_table_next(&c->key_table, &it)) != KR_NONE;)
-		if (c->keys.at[id].hash == key_hash)
-			return c->keys.at[id].key;
+		if (c->keys.at[id] == key_hash)
+			return (kr_key){id};
 
 	kr_value name = hex_value(c, key_hash);
 
-	if (name.i == KR_NONE)
+	if (name.i == KR_NONE || !kr_table_reserve(c->h->mem, &c->key_table) ||
+		!kr_vec_push(c->h->mem, &c->keys, key_hash))
 		return (kr_key){KR_NONE};
-	entry.key = kr_history_key(c->h, name);
-	id = c->keys.n;
-	if (entry.key.i == KR_NONE || !kr_table_reserve(c->h->mem, &c->key_table) ||
-		!kr_vec_push(c->h->mem, &c->keys, entry))
-		return (kr_key){KR_NONE};
-	kr_table_insert(&c->key_table, hash, id);
-	return entry.key;
+	kr_table_insert(&c->key_table, hash, c->keys.n - 1);
+	return kr_history_key(c->h, name);
 }
 
 /* ---- records ---- */
 
 static uint64_t word_at(const unsigned char *at)
 {
-	uint64_t word = 0;
-
-	for (int i = 0; i < 8; i++)
-		word = word << 8 | at[i];
-	return word;
+	return (uint64_t)at[0] << 56 | (uint64_t)at[1] << 48 | (uint64_t)at[2] << 40 | (uint64_t)at[3] << 32 |
+		(uint64_t)at[4] << 24 | (uint64_t)at[5] << 16 | (uint64_t)at[6] << 8 | at[7];
 }
 
 static enum kr_status push_op(struct cobra *c, uint64_t key_hash, struct kr_operation op)
@@ -195,37 +180,18 @@ static size_t record_size(unsigned char tag)
 	}
 }
 
-/* Makes a whole record, or what is left of the file, available at buffer[at]. */
-static enum kr_status fill(struct cobra *c)
+static enum kr_status read_record(struct cobra *c, const unsigned char *record, size_t left)
 {
-	size_t got;
+	size_t size = record_size(record[0]);
 
-	if (c->end - c->at >= RECORD_MAX)
-		return KR_OK;
-	memmove(c->buffer, c->buffer + c->at, c->end - c->at);
-	c->end -= c->at;
-	c->at = 0;
-
-	enum kr_status status =
-		kr_source_bytes(c->source, c->buffer + c->end, BUFFER_SIZE - c->end, &got, c->err);
-
-	c->end += status ? 0 : got;
-	return status;
-}
-
-static enum kr_status read_record(struct cobra *c, size_t *size)
-{
-	const unsigned char *record = c->buffer + c->at;
-
-	*size = record_size(record[0]);
 	if (record[0] == 'A')
 		return bad(c, c->offset,
 			"an abort (A), expected none: Cobra logs committed transactions only");
-	if (*size == 0)
+	if (size == 0)
 		return bad(c, c->offset,
 			"expected a record: S, C, W or R (logs with time stamps, plain keys or in base64 "
 			"cannot be read)");
-	if (c->end - c->at < *size)
+	if (left < size)
 		return bad(c, c->offset, "the file ends inside a record");
 	switch (record[0]) {
 	case 'S': return read_start(c, record);
@@ -235,16 +201,59 @@ static enum kr_status read_record(struct cobra *c, size_t *size)
 	}
 }
 
+/* Hints the key and the value of a whole record. */
+static void expect_record(const struct cobra *c, const unsigned char *record, enum kr_expect stage)
+{
+	static const uint8_t value_at[] = {['C'] = 1, ['R'] = 9, ['W'] = 1},
+			     key_at[] = {['R'] = 17, ['W'] = 9};
+	uint64_t value = value_at[record[0]] ? word_at(record + value_at[record[0]]) : UINT64_MAX;
+
+	if (value <= INT64_MAX)
+		kr_history_expect_int(c->h, (int64_t)value, stage);
+	if (record[0] != 'R' && record[0] != 'W')
+		return;
+
+	uint64_t hash = kr_hash_u64(word_at(record + key_at[record[0]]));
+	uint32_t key = stage == KR_EXPECT_ENTRY ? kr_table_peek(&c->key_table, hash) : KR_NONE;
+
+	if (stage == KR_EXPECT_SLOT)
+		kr_table_fetch(&c->key_table, hash);
+	else if (key != KR_NONE)
+		__builtin_prefetch(&c->keys.at[key]);
+}
+
+/* Reads some of the records that are there; *used: their bytes. */
+static enum kr_status read_some(struct cobra *c, const unsigned char *records, size_t left, size_t *used)
+{
+	size_t size, at = 0, n = 0;
+	enum kr_status status = KR_OK;
+
+	for (enum kr_expect stage = KR_EXPECT_SLOT; stage <= KR_EXPECT_ENTRY; stage++)
+		for (at = n = 0;
+			n < AHEAD && at < left && (size = record_size(records[at])) != 0 && size <= left - at;
+			n++, at += size)
+			expect_record(c, records + at, stage);
+	for (*used = 0, n = n > 0 ? n : 1; n > 0; n--) { /* one that is not whole is an error */
+		size = record_size(records[*used]);
+		if ((status = read_record(c, records + *used, left - *used)) ||
+			(status = kr_ctx_tick(c->ctx)))
+			return status;
+		*used += size;
+		c->offset += size;
+	}
+	return KR_OK;
+}
+
 static enum kr_status read_records(struct cobra *c)
 {
+	const unsigned char *records;
+	size_t left, used;
 	enum kr_status status;
-	size_t size;
 
-	while (!(status = fill(c)) && c->at < c->end) {
-		if ((status = read_record(c, &size)) || (status = kr_ctx_tick(c->ctx)))
+	while (!(status = kr_source_peek(c->source, RECORD_MAX, &records, &left, c->err)) && left > 0) {
+		if ((status = read_some(c, records, left, &used)))
 			return status;
-		c->at += size;
-		c->offset += size;
+		kr_source_skip(c->source, used);
 	}
 	if (!status && c->open)
 		status = bad(c, c->offset, "the file ends inside a transaction, expected its C");
@@ -267,7 +276,6 @@ static enum kr_status read_log(struct cobra *c, const char *folder, const char *
 	c->session = kr_history_session(c->h, session);
 	if (c->session.i == KR_NONE)
 		return KR_NOMEM;
-	c->at = c->end = 0;
 	c->offset = 0;
 	if ((status = kr_source_open(c->ctx, c->path, &c->source, c->err)))
 		return status;
@@ -279,15 +287,14 @@ static enum kr_status read_log(struct cobra *c, const char *folder, const char *
 static enum kr_status read_cobra(struct kr_ctx *ctx, const char *path, struct kr_source *source,
 	struct kr_history *h, struct kr_err *err)
 {
-	struct cobra c = {.ctx = ctx, .h = h, .err = err, .buffer = kr_mem_alloc(h->mem, BUFFER_SIZE, 1)};
-	enum kr_status status = c.buffer ? kr_foreign_list(h, path, is_log, &c.names, err) : KR_NOMEM;
+	struct cobra c = {.ctx = ctx, .h = h, .err = err};
+	enum kr_status status = kr_foreign_list(h, path, is_log, &c.names, err);
 
 	(void)source;
 	for (uint32_t i = 0; !status && i < c.names.n; i++) {
 		status = read_log(&c, path, c.names.at[i]);
 		kr_ctx_progress(ctx, "reading", i + 1, c.names.n);
 	}
-	kr_mem_free(h->mem, c.buffer, BUFFER_SIZE, 1);
 	kr_vec_done(h->mem, &c.names);
 	kr_vec_done(h->mem, &c.keys);
 	kr_table_done(h->mem, &c.key_table);

@@ -31,12 +31,10 @@ bool kr_foreign_int(const char **at, bool negative, int64_t *out)
 
 enum kr_status kr_foreign_put(struct kr_history *h, struct kr_operation op)
 {
-	struct kr_entry entry = KR_ENTRY_NONE;
-
 	if ((op.scan == KR_NONE && op.key.i == KR_NONE) || op.a.i == KR_NONE)
 		return KR_NOMEM;
-	entry.op = op;
-	return kr_history_put(h, &entry);
+	return kr_vec_push(h->mem, &h->ops, op) ? KR_OK
+						: KR_NOMEM; /* as kr_history_put does of a plain one */
 }
 
 enum kr_status kr_foreign_op(struct kr_history *h, enum kr_op_kind kind, kr_key key, kr_value a, bool known)

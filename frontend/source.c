@@ -5,7 +5,7 @@
  * not the file. Input is compressed when it starts with the magic bytes of a way that unpack.c knows;
  * several members in a row are one stream, zero bytes after the last may be padding, anything else there
  * is an error, as is an end inside a member. A text may begin with a byte order mark, which nobody but
- * this module sees. Cost: one copy of each byte. */
+ * this module sees. Plain bytes are read to where they stay. */
 #include "frontend/source.h"
 
 #include <errno.h>
@@ -65,35 +65,39 @@ static enum kr_status system_fail(const struct kr_source *s, struct kr_err *err,
 
 /* ---- raw bytes ---- */
 
-/* Reads more raw bytes behind those that are left; sets in_over at the end. */
-static enum kr_status read_raw(struct kr_source *s, struct kr_err *err)
+/* Reads raw bytes; sets in_over at the end. */
+static enum kr_status read_raw(struct kr_source *s, void *out, size_t most, size_t *end, struct kr_err *err)
 {
 	ssize_t got;
 
-	if (s->in_at > 0) {
-		memmove(s->in, s->in + s->in_at, s->in_end - s->in_at);
-		s->in_end -= s->in_at;
-		s->in_at = 0;
-	}
 	if (s->fd < 0) {
-		size_t most = IN_SIZE - s->in_end;
-
 		got = (ssize_t)(s->memory_left < most ? s->memory_left : most);
 		if (got > 0)
-			memcpy(s->in + s->in_end, s->memory, (size_t)got);
+			memcpy(out, s->memory, (size_t)got);
 		s->memory += got;
 		s->memory_left -= (size_t)got;
 	} else {
 		do
-			got = read(s->fd, s->in + s->in_end, IN_SIZE - s->in_end);
+			got = read(s->fd, out, most);
 		while (got < 0 && errno == EINTR && kr_ctx_check(s->ctx) == KR_OK);
 	}
 	if (got < 0)
 		return s->ctx->stopped ? s->ctx->stopped : system_fail(s, err, "cannot read");
 	s->in_over = got == 0;
-	s->in_end += (size_t)got;
+	*end += (size_t)got;
 	s->consumed += (size_t)got;
 	return KR_OK;
+}
+
+/* More of them behind those that are left. */
+static enum kr_status read_in(struct kr_source *s, struct kr_err *err)
+{
+	if (s->in_at > 0) {
+		memmove(s->in, s->in + s->in_at, s->in_end - s->in_at);
+		s->in_end -= s->in_at;
+		s->in_at = 0;
+	}
+	return read_raw(s, s->in + s->in_end, IN_SIZE - s->in_end, &s->in_end, err);
 }
 
 /* Tells compressed from plain by the first bytes. */
@@ -101,7 +105,7 @@ static enum kr_status start(struct kr_source *s, struct kr_err *err)
 {
 	while (s->in_end < KR_UNPACK_MAGIC && !s->in_over &&
 		(s->in_end < 2 || kr_packing_may_be(s->in, s->in_end))) {
-		KR_TRY(read_raw(s, err));
+		KR_TRY(read_in(s, err));
 	}
 	s->packing = kr_packing_of(s->in, s->in_end);
 	if (!s->packing)
@@ -210,8 +214,10 @@ static enum kr_status fill(struct kr_source *s, struct kr_err *err)
 		/* an inflater may hold output back when it has no input left, so it is asked first */
 		if ((status = decode(s, err)) || s->end != before || s->in_at < s->in_end)
 			continue;
-		if (!s->in_over)
-			status = read_raw(s, err);
+		if (!s->in_over && s->coding == PLAIN)
+			status = read_raw(s, s->out + s->end, s->out_size - s->end, &s->end, err);
+		else if (!s->in_over)
+			status = read_in(s, err);
 		else if (s->coding == PACKED)
 			status = fail_packed(s, err, "truncated", "ends inside a member");
 		else
@@ -397,6 +403,21 @@ enum kr_status kr_source_bytes(struct kr_source *s, void *out, size_t size, size
 	*got = done;
 	return KR_OK;
 }
+
+enum kr_status kr_source_peek(struct kr_source *s, size_t size, const unsigned char **bytes, size_t *length,
+	struct kr_err *err)
+{
+	s->begun = true;
+	if (s->at == s->end)
+		s->at = s->end = 0;
+
+	KR_TRY(fill_up(s, size, err));
+	*bytes = (const unsigned char *)s->out + s->at;
+	*length = s->end - s->at;
+	return KR_OK;
+}
+
+void kr_source_skip(struct kr_source *s, size_t size) { s->at += size; }
 
 enum kr_status kr_source_rest(struct kr_source *s, char **text, size_t *length, struct kr_err *err)
 {

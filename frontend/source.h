@@ -31,6 +31,12 @@ uint32_t kr_source_line_number(const struct kr_source *s); /* of the last line r
  * after some lines. */
 enum kr_status kr_source_bytes(struct kr_source *s, void *out, size_t size, size_t *got, struct kr_err *err);
 
+/* The bytes that are there without reading more, at least `size` of them unless the source ends before; valid
+ * until the next call that reads. _skip: so many of them are consumed. As kr_source_bytes. */
+enum kr_status kr_source_peek(struct kr_source *s, size_t size, const unsigned char **bytes, size_t *length,
+	struct kr_err *err);
+void kr_source_skip(struct kr_source *s, size_t size);
+
 /* All that is left, in one block that stays valid until the source is freed. */
 enum kr_status kr_source_rest(struct kr_source *s, char **text, size_t *length, struct kr_err *err);
 

@@ -263,6 +263,38 @@ static void reads_bytes_of_a_large_file(void **state)
 	free(all);
 }
 
+static void shows_what_is_there(void **state)
+{
+	struct fixture *f = *state;
+	struct kr_source *s;
+	unsigned char *all = malloc(1000003);
+	const unsigned char *bytes;
+	size_t length, at = 0;
+
+	assert_non_null(all);
+	for (size_t i = 0; i < 1000003; i++)
+		all[i] = (unsigned char)(i * 31 + i / 251);
+	for (int gzip = 0; gzip < 2; gzip++, at = 0) {
+		if (gzip)
+			put_gzip(f, "wb", (const char *)all, 1000003);
+		else
+			put(f, "wb", all, 1000003);
+		assert_int_equal(kr_source_open(&f->ctx, f->path, &s, &f->err), KR_OK);
+		for (size_t least = 1; at < 1000003; least = least * 7 % 997 + 1) {
+			assert_int_equal(kr_source_peek(s, least, &bytes, &length, &f->err), KR_OK);
+			assert_true(length <= 1000003 - at && (length >= least || length == 1000003 - at));
+			assert_memory_equal(bytes, all + at, length);
+			length = least * 3 < length ? least * 3 : length;
+			kr_source_skip(s, length);
+			at += length;
+		}
+		assert_int_equal(kr_source_peek(s, 1, &bytes, &length, &f->err), KR_OK);
+		assert_int_equal(length, 0);
+		kr_source_free(s);
+	}
+	free(all);
+}
+
 static void refuses_what_is_no_file(void **state)
 {
 	struct fixture *f = *state;
@@ -407,7 +439,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(splits_lines), TEST(keeps_long_lines_whole), TEST(shows_the_head_without_consuming_it), TEST(gives_the_rest_and_bytes), TEST(passes_over_a_mark),
 		TEST(unpacks_what_it_was_built_with),
-		TEST(reads_bytes_of_a_large_file), TEST(refuses_what_is_no_file), TEST(every_cut_of_a_gzip_file_is_an_error), TEST(stops_at_limits),
+		TEST(reads_bytes_of_a_large_file), TEST(shows_what_is_there), TEST(refuses_what_is_no_file), TEST(every_cut_of_a_gzip_file_is_an_error), TEST(stops_at_limits),
 		TEST(survives_failing_allocations),
 	};
 
