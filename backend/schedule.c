@@ -484,7 +484,7 @@ static enum kr_status step(struct state *st)
 	if (node != KR_NONE)
 		return emit(st, node);
 	st->s->forced++;
-	return emit(st, first_waiting(st));
+	return st->s->strict ? KR_OK : emit(st, first_waiting(st));
 }
 
 enum kr_status kr_schedule_run(struct kr_schedule *s)
@@ -499,7 +499,7 @@ enum kr_status kr_schedule_run(struct kr_schedule *s)
 		count_readers(&st);
 		count_predecessors(&st);
 	}
-	while (!status && st.n < ir->nnodes) {
+	while (!status && st.n < ir->nnodes && !(s->strict && s->forced > 0)) {
 		status = step(&st);
 		if (!status)
 			status = kr_ctx_tick(ir->ctx);

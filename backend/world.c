@@ -12,6 +12,10 @@
 #include "ir/clock.h"
 #include "ir/units.h"
 
+enum {
+	NODES_PER_BREAK = 1024
+}; /* a first guess that the scheduler has to break no more often is good enough */
+
 enum kr_status kr_candidate_init(struct kr_candidate *w, struct kr_ir *ir)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
@@ -196,11 +200,15 @@ static enum kr_status activate_needed(struct kr_candidate *w)
 	return KR_OK;
 }
 
-static void take_sources(struct kr_candidate *w, const struct kr_choices *c)
+/* *open: some transaction may take effect or not. */
+static void take_sources(struct kr_candidate *w, const struct kr_choices *c, bool *open)
 {
 	const struct kr_ir *ir = w->ir;
-	for (uint32_t t = 0; t < ir->asg->ntxns; t++)
+	*open = false;
+	for (uint32_t t = 0; t < ir->asg->ntxns; t++) {
 		w->active[t] = ir->presence[t] == KR_PRESENT;
+		*open |= ir->presence[t] == KR_OPEN;
+	}
 	memcpy(w->source, ir->source, (size_t)ir->asg->nobs * sizeof *w->source);
 	for (uint32_t i = 0; i < c->all.n; i++) {
 		const struct kr_choice *x = &c->all.at[i];
@@ -275,14 +283,16 @@ static enum kr_status add_order_choice(struct kr_candidate *w, kr_version a, kr_
 enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choices *c)
 {
 	const struct kr_asg *asg = w->ir->asg;
-	take_sources(w, c);
-	enum kr_status status = activate_needed(w);
+	bool open;
+	take_sources(w, c, &open);
+	enum kr_status status = open ? activate_needed(w) : KR_OK;
 	for (uint32_t t = 0; t < asg->ntxns; t++) {
 		bool takes_part = kr_level_asks(w->ir->level) != KR_ASK_READERS ||
 			asg->written_first[t] < asg->written_first[t + 1];
 		w->ordered[t] = w->active[t] && takes_part;
 	}
-	index_readers(w);
+	if (c->all.n > 0)
+		index_readers(w); /* for the edges of choices */
 	kr_overlay_clear(&w->chosen);
 	if (!status)
 		status = add_given(w, &w->chosen);
@@ -390,10 +400,13 @@ static enum kr_status add_order(struct kr_candidate *w)
 
 enum kr_status kr_candidate_schedule(struct kr_candidate *w)
 {
-	struct kr_schedule run = {.overlay = &w->chosen, .source = w->source, .order = w->order};
+	struct kr_schedule run = {.overlay = &w->chosen,
+		.source = w->source,
+		.order = w->order,
+		.strict = w->strict};
 	enum kr_status status = kr_schedule_run(&run);
 	w->forced = run.forced;
-	for (uint32_t i = 0; i < w->ir->nnodes && !status; i++)
+	for (uint32_t i = 0; i < w->ir->nnodes && !status && !(w->strict && w->forced > 0); i++)
 		w->place[w->order[i].i] = i;
 	return status;
 }
@@ -419,11 +432,12 @@ static enum kr_status go_back(struct kr_candidate *w, enum kr_guess guess, const
 
 enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choices *none)
 {
-	uint32_t best = UINT32_MAX;
+	uint32_t best = UINT32_MAX, few = w->strict ? 0 : w->ir->nnodes / NODES_PER_BREAK;
 	enum kr_guess best_guess = KR_GUESS_TRACE;
 	bool possible;
 	enum kr_status status = KR_OK;
-	for (enum kr_guess guess = 0; guess < KR_GUESSES && best > 0 && !status; guess++) {
+	/* what is broken seldom is mended sooner than another guess is tried */
+	for (enum kr_guess guess = 0; guess < KR_GUESSES && best > few && !status; guess++) {
 		status = kr_prefer(w->ir, guess, w->place, &possible);
 		if (status || !possible)
 			continue;
@@ -439,7 +453,7 @@ enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choice
 	if (!status && best > 0 && best < UINT32_MAX && kr_backtrack_applies(w->ir))
 		status = go_back(w, best_guess, none, &best);
 	w->served = !status && best == 0 && kr_candidate_is_proved(w);
-	return status || w->served ? status : kr_prefer(w->ir, best_guess, w->place, &possible);
+	return status || w->served || w->strict ? status : kr_prefer(w->ir, best_guess, w->place, &possible);
 }
 
 static uint32_t place_of(const struct kr_candidate *w, kr_version v)

@@ -33,6 +33,7 @@ struct kr_candidate {
 	KR_VEC(struct kr_link) others; /* links of the whole order that are not edges of that graph */
 	struct kr_overlay chosen, whole;
 	uint32_t forced;
+	bool strict; /* nothing but a first guess that breaks no rule is of use */
 	/* the schedule of a first guess had to break no rule, which proves the level, and is still there */
 	bool served;
 };

@@ -3,6 +3,7 @@
  * cycles that they have.
  *
  * Published idea: lazy SMT for polygraphs (DESIGN 4d; Zhang et al., Viper, EuroSys 2023). */
+#include "backend/backtrack.h"
 #include "backend/search.h"
 #include "backend/world.h"
 
@@ -18,6 +19,8 @@ static enum kr_status attempt(struct kr_ir *ir, struct kr_answer *out, struct kr
 	struct kr_choices none = {0};
 	(void)err;
 	enum kr_status status = kr_candidate_init(&world, ir);
+	world.strict =
+		!kr_backtrack_applies(ir); /* else what goes wrong tells along which guess to go back */
 	if (!status)
 		status = kr_choices_init(&none, ir);
 	if (!status)

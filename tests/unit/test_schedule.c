@@ -138,8 +138,17 @@ static uint32_t schedule(const struct plan *p, struct kr_ir *ir, const uint32_t 
 		assert_int_equal(source[o].i, ir->source[o].i);
 	if (run.forced == 0)
 		assert_true(replays(p, order));
+
+	uint32_t forced = run.forced; /* a strict run ends where the first one is, else it does the same */
+	run = (struct kr_schedule){.overlay = &overlay, .source = source, .order = order, .strict = true};
+	for (uint32_t o = 0; o < ir->asg->nobs; o++)
+		source[o] = open ? (kr_version){KR_NONE} : ir->source[o];
+	assert_int_equal(kr_schedule_run(&run), KR_OK);
+	assert_int_equal(run.forced, forced > 0);
+	if (forced == 0)
+		assert_true(replays(p, order));
 	kr_overlay_done(&overlay);
-	return run.forced;
+	return forced;
 }
 
 static void schedules_serial_histories(void **state)
