@@ -178,10 +178,12 @@ static void propagate(const struct kr_ir *ir, struct kr_clock *c, uint32_t node,
 	const uint32_t *source = row(c, node);
 	for (uint32_t e = ir->head.at[node]; e != KR_NONE; e = ir->next.at[e]) {
 		uint32_t to = ir->edges.at[e].to.i;
+		const uint32_t *target = row(c, to);
 		for (uint32_t w = 0; w < c->words; w++) {
 			for (uint64_t bits = changed[w]; bits; bits &= bits - 1) {
 				uint32_t chain = w * 64 + (uint32_t)__builtin_ctzll(bits);
-				raise(c, to, chain, source[chain]);
+				if (target[chain] < source[chain])
+					raise(c, to, chain, source[chain]);
 			}
 		}
 	}
@@ -222,22 +224,34 @@ void kr_clock_touch(struct kr_clock *c, kr_node node)
 	mark_pending(c, node.i);
 }
 
+/* What leads to `from`, and it itself, leads to `to`. In blocks, which compilers know how to do at once. */
+static void merge(const struct kr_clock *c, uint32_t from, uint32_t to)
+{
+	const uint32_t *source = row(c, from);
+	uint32_t *target = row(c, to);
+
+	for (uint32_t i = 0; i < c->stride; i += ROW_PAD)
+		for (uint32_t j = i; j < i + ROW_PAD; j++)
+			target[j] = source[j] > target[j] ? source[j] : target[j];
+	if (c->chain[from] != KR_NONE && target[c->chain[from]] < c->position[from])
+		target[c->chain[from]] = c->position[from];
+}
+
+/* In an order in which nothing is known of later that an earlier one would have to be told. */
 static enum kr_status fill(struct kr_ir *ir, struct kr_clock *c)
 {
 	for (uint32_t r = 0; r < c->nnodes; r++) {
 		uint32_t v = c->by_rank[r];
 		enum kr_status status = kr_ctx_tick(ir->ctx);
 		for (uint32_t e = ir->head.at[v]; e != KR_NONE && !status; e = ir->next.at[e]) {
-			kr_clock_edge(c, (kr_node){v}, ir->edges.at[e].to);
+			merge(c, v, ir->edges.at[e].to.i);
 			status = kr_ctx_spend(ir->ctx, 1 + c->nchains / 32);
 		}
 		if (status)
 			return status;
 	}
-	/* successors know all of it */
-	memset(c->changed, 0, (size_t)c->nnodes * c->words * sizeof *c->changed);
 	for (uint32_t v = 0; v < c->nnodes; v++)
-		mark_pending(c, v);
+		kr_bits_set(c->pending, v);
 	return KR_OK;
 }
 
