@@ -1,40 +1,71 @@
 /* Indices of pass `saturate`: per key the writers of each tracked chain in chain order, per version its
- * readers. Count, allocate once, fill; O(versions log versions). */
+ * readers. Count, allocate once, fill; O(nodes + versions). */
 #include <string.h>
 
 #include "base/bits.h"
 #include "base/order.h"
 #include "passes/saturate.h"
 
-/* A writer while sorting: by key, chain, position. */
+/* A writer by key, chain, position. */
 struct entry {
 	uint32_t key, chain, position, version;
 };
 
-static int by_place(const void *a, const void *b)
+static bool counts(const struct kr_ir *ir, kr_txn writer)
 {
-	const struct entry *x = a, *y = b;
-	return kr_then(KR_ORDER(x->key, y->key),
-		kr_then(KR_ORDER(x->chain, y->chain), KR_ORDER(x->position, y->position)));
+	return writer.i != KR_NONE && ir->presence[writer.i] != KR_ABSENT_TXN &&
+		ir->clock->chain[kr_ir_out(ir, KR_WW, writer).i] != KR_NONE;
 }
 
-static uint32_t collect(const struct kr_ir *ir, struct entry *entries)
+/* Where writers' edges leave, by chain and position: a chain's positions go with the ranks. *first: per chain,
+ * and one more. */
+static kr_node *list_nodes(const struct kr_ir *ir, uint32_t *first)
+{
+	const struct kr_clock *c = ir->clock;
+	kr_node *list = kr_mem_alloc(&ir->ctx->mem, c->nnodes, sizeof *list);
+	for (uint32_t v = 0; list && v < c->nnodes; v++)
+		if (c->chain[v] != KR_NONE)
+			first[c->chain[v] + 2]++;
+	kr_index_places(first, c->nchains);
+	for (uint32_t r = 0; list && r < c->nnodes; r++)
+		if (c->chain[c->by_rank[r]] != KR_NONE)
+			list[first[c->chain[c->by_rank[r]] + 1]++].i = c->by_rank[r];
+	return list;
+}
+
+/* The writers of each key, in the order of the nodes; `first`: per key, and two more. */
+static void list_entries(const struct kr_ir *ir, const kr_node *nodes, uint32_t n, uint32_t *first,
+	struct entry *entries)
 {
 	const struct kr_asg *asg = ir->asg;
-	uint32_t n = 0;
-	for (uint32_t v = 0; v < asg->nversions; v++) {
-		kr_txn w = asg->versions[v].writer;
-		if (w.i == KR_NONE || ir->presence[w.i] == KR_ABSENT_TXN)
+	for (uint32_t i = 0; i < n; i++) {
+		kr_txn t = kr_ir_txn(ir, nodes[i]);
+		if (t.i == KR_NONE || !counts(ir, t) || kr_ir_out(ir, KR_WW, t).i != nodes[i].i)
 			continue;
-		kr_node node = kr_ir_out(ir, KR_WW, w);
-		if (ir->clock->chain[node.i] == KR_NONE)
-			continue;
-		if (entries)
-			entries[n] = (struct entry){asg->versions[v].key.i, ir->clock->chain[node.i],
-				ir->clock->position[node.i], v};
-		n++;
+		for (uint32_t j = asg->written_first[t.i]; j < asg->written_first[t.i + 1]; j++) {
+			uint32_t v = asg->written[j].i, key = asg->versions[v].key.i;
+			entries[first[key + 1]++] = (struct entry){key, ir->clock->chain[nodes[i].i],
+				ir->clock->position[nodes[i].i], v};
+		}
 	}
-	return n;
+}
+
+static enum kr_status sort_writers(struct kr_saturation *s, uint32_t *by_chain, uint32_t *by_key,
+	struct entry **entries)
+{
+	const struct kr_ir *ir = s->ir;
+	const struct kr_asg *asg = ir->asg;
+	kr_node *nodes = list_nodes(ir, by_chain);
+	for (uint32_t v = 0; v < asg->nversions; v++)
+		if (counts(ir, asg->versions[v].writer))
+			by_key[asg->versions[v].key.i + 2]++;
+	kr_index_places(by_key, asg->nkeys);
+	s->nwriters = by_key[asg->nkeys + 1];
+	*entries = kr_mem_alloc(&ir->ctx->mem, s->nwriters, sizeof **entries);
+	if (nodes && *entries)
+		list_entries(ir, nodes, by_chain[ir->clock->nchains], by_key, *entries);
+	kr_mem_free(&ir->ctx->mem, nodes, ir->clock->nnodes, sizeof *nodes);
+	return nodes && *entries ? KR_OK : KR_NOMEM;
 }
 
 static uint32_t count_segments(const struct entry *entries, uint32_t n)
@@ -63,24 +94,33 @@ static void fill_segments(struct kr_saturation *s, const struct entry *entries)
 		s->segment_first[key++] = segment;
 }
 
-static enum kr_status index_writers(struct kr_saturation *s)
+static enum kr_status keep_writers(struct kr_saturation *s, const struct entry *entries)
 {
 	struct kr_mem *mem = &s->ir->ctx->mem;
-	s->nwriters = collect(s->ir, NULL);
-	struct entry *entries = kr_mem_alloc(mem, s->nwriters, sizeof *entries);
-	if (!entries)
-		return KR_NOMEM;
-	collect(s->ir, entries);
-	KR_SORT(entries, s->nwriters, by_place);
 	s->nsegments = count_segments(entries, s->nwriters);
 	s->writers = kr_mem_alloc(mem, s->nwriters, sizeof *s->writers);
 	s->segments = kr_mem_alloc(mem, s->nsegments, sizeof *s->segments);
 	s->segment_first = kr_mem_alloc(mem, (size_t)s->ir->asg->nkeys + 1, sizeof *s->segment_first);
-	bool ok = s->writers && s->segments && s->segment_first;
-	if (ok)
-		fill_segments(s, entries);
+	if (!s->writers || !s->segments || !s->segment_first)
+		return KR_NOMEM;
+	fill_segments(s, entries);
+	return KR_OK;
+}
+
+static enum kr_status index_writers(struct kr_saturation *s)
+{
+	struct kr_mem *mem = &s->ir->ctx->mem;
+	size_t chains = (size_t)s->ir->clock->nchains + 2, keys = (size_t)s->ir->asg->nkeys + 2;
+	uint32_t *by_chain = kr_mem_alloc(mem, chains, sizeof *by_chain);
+	uint32_t *by_key = kr_mem_alloc(mem, keys, sizeof *by_key);
+	struct entry *entries = NULL;
+	enum kr_status status = by_chain && by_key ? sort_writers(s, by_chain, by_key, &entries) : KR_NOMEM;
+	if (!status)
+		status = keep_writers(s, entries);
 	kr_mem_free(mem, entries, s->nwriters, sizeof *entries);
-	return ok ? KR_OK : KR_NOMEM;
+	kr_mem_free(mem, by_chain, chains, sizeof *by_chain);
+	kr_mem_free(mem, by_key, keys, sizeof *by_key);
+	return status;
 }
 
 void kr_saturation_saw(struct kr_saturation *s, kr_obs o, kr_version seen)
