@@ -3,6 +3,8 @@
  * client learns of it; which of these holds, the scheduler shows by how seldom it has to break the guess. */
 #include "backend/prefer.h"
 
+#include <string.h>
+
 #include "base/order.h"
 
 struct guess {
@@ -14,6 +16,43 @@ static int earlier(const void *a, const void *b)
 {
 	const struct guess *x = a, *y = b;
 	return kr_then(KR_ORDER(x->at, y->at), KR_ORDER(x->node, y->node));
+}
+
+/* They are often in that order already. */
+static void sort(struct guess *guesses, uint32_t n)
+{
+	uint32_t i = 1;
+	while (i < n && earlier(&guesses[i - 1], &guesses[i]) < 0)
+		i++;
+	if (i < n)
+		KR_SORT(guesses, n, earlier);
+}
+
+static uint32_t part_of(struct guess guess, uint32_t n)
+{
+	return guess.at < 0 ? 0 : (uint32_t)(guess.at * n);
+}
+
+/* Of places between 0 and 1, or below, which lie evenly: as many parts of equal length as there are guesses, in
+ * linear time. */
+static enum kr_status sort_even(struct kr_mem *mem, struct guess *guesses, uint32_t n)
+{
+	uint32_t *first = kr_mem_alloc(mem, (size_t)n + 2, sizeof *first);
+	struct guess *parts = kr_mem_alloc(mem, n, sizeof *parts);
+	bool ok = first && parts;
+	for (uint32_t i = 0; ok && i < n; i++)
+		first[part_of(guesses[i], n) + 2]++;
+	if (ok)
+		kr_index_places(first, n);
+	for (uint32_t i = 0; ok && i < n; i++)
+		parts[first[part_of(guesses[i], n) + 1]++] = guesses[i];
+	for (uint32_t p = 0; ok && p < n; p++)
+		sort(parts + first[p], first[p + 1] - first[p]);
+	if (ok && n > 0)
+		memcpy(guesses, parts, n * sizeof *guesses);
+	kr_mem_free(mem, first, (size_t)n + 2, sizeof *first);
+	kr_mem_free(mem, parts, n, sizeof *parts);
+	return ok ? KR_OK : KR_NOMEM;
 }
 
 static bool all_have_times(const struct kr_asg *asg)
@@ -39,14 +78,15 @@ static void guess_by_time(const struct kr_ir *ir, struct guess *guesses)
 					 : 0;
 		guesses[v] = (struct guess){at, v};
 	}
+	sort(guesses, ir->nnodes);
 }
 
-static void guess_by_trace(const struct kr_ir *ir, struct guess *guesses)
+/* Nodes are numbered in the order of the trace, but for time nodes. */
+static void place_by_trace(const struct kr_ir *ir, uint32_t *place)
 {
-	for (uint32_t v = 0; v < ir->nnodes; v++) {
-		kr_txn t = kr_ir_txn(ir, (kr_node){v});
-		guesses[v] = (struct guess){t.i == KR_NONE ? -1.0 : (double)t.i, v};
-	}
+	uint32_t times = ir->nnodes - ir->first_time_node;
+	for (uint32_t v = 0; v < ir->nnodes; v++)
+		place[v] = v < ir->first_time_node ? v + times : v - ir->first_time_node;
 }
 
 /* A transaction without a session is placed as in the trace. */
@@ -74,7 +114,7 @@ static enum kr_status guess_by_progress(const struct kr_ir *ir, struct guess *gu
 	}
 	kr_mem_free(mem, done, asg->nsessions, sizeof *done);
 	kr_mem_free(mem, total, asg->nsessions, sizeof *total);
-	return ok ? KR_OK : KR_NOMEM;
+	return ok ? sort_even(mem, guesses, ir->nnodes) : KR_NOMEM;
 }
 
 enum kr_status kr_prefer(const struct kr_ir *ir, enum kr_guess guess, uint32_t *place, bool *possible)
@@ -84,17 +124,17 @@ enum kr_status kr_prefer(const struct kr_ir *ir, enum kr_guess guess, uint32_t *
 	*possible = guess != KR_GUESS_TIME || all_have_times(ir->asg);
 	if (!*possible)
 		return KR_OK;
+	if (guess == KR_GUESS_TRACE) {
+		place_by_trace(ir, place);
+		return KR_OK;
+	}
 	struct guess *guesses = kr_mem_alloc(mem, ir->nnodes, sizeof *guesses);
 	if (!guesses)
 		return KR_NOMEM;
 	if (guess == KR_GUESS_TIME)
 		guess_by_time(ir, guesses);
-	else if (guess == KR_GUESS_TRACE)
-		guess_by_trace(ir, guesses);
 	else
 		status = guess_by_progress(ir, guesses);
-	if (!status)
-		KR_SORT(guesses, ir->nnodes, earlier);
 	for (uint32_t i = 0; !status && i < ir->nnodes; i++)
 		place[guesses[i].node] = i;
 	kr_mem_free(mem, guesses, ir->nnodes, sizeof *guesses);
