@@ -33,8 +33,8 @@ static uint32_t part_of(struct guess guess, uint32_t n)
 	return guess.at < 0 ? 0 : (uint32_t)(guess.at * n);
 }
 
-/* Of places between 0 and 1, or below, which lie evenly: as many parts of equal length as there are guesses, in
- * linear time. */
+/* Of places between 0 and 1, or below, which lie evenly: as many parts of equal length as there are guesses,
+ * in linear time. */
 static enum kr_status sort_even(struct kr_mem *mem, struct guess *guesses, uint32_t n)
 {
 	uint32_t *first = kr_mem_alloc(mem, (size_t)n + 2, sizeof *first);

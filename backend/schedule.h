@@ -11,7 +11,8 @@ struct kr_schedule {
 	/* in and out, per observation of an active transaction: KR_NONE = free to choose */
 	kr_version *source;
 	kr_node *order;             /* out: all nodes, inactive transactions anywhere */
-	/* stop where a node would have to be emitted against the rules; then forced is 1, and the order ends there */
+	/* stop where a node would have to be emitted against the rules; then forced is 1, and the order ends
+	 * there */
 	bool strict;
 	/* out: times that a node had to be emitted against the rules; 0: the order is a world */
 	uint32_t forced;

@@ -17,8 +17,8 @@ static bool counts(const struct kr_ir *ir, kr_txn writer)
 		ir->clock->chain[kr_ir_out(ir, KR_WW, writer).i] != KR_NONE;
 }
 
-/* Where writers' edges leave, by chain and position: a chain's positions go with the ranks. *first: per chain,
- * and one more. */
+/* Where writers' edges leave, by chain and position: a chain's positions go with the ranks. *first: per
+ * chain, and two more. */
 static kr_node *list_nodes(const struct kr_ir *ir, uint32_t *first)
 {
 	const struct kr_clock *c = ir->clock;
