@@ -11,8 +11,9 @@
 #include "base/mem.h"
 
 struct kr_table_slot {
-	uint32_t next_id; /* 1 + the id; 0: free, so that a new table is zeroed memory that nobody has touched */
-	uint32_t bits;    /* high half of the hash */
+	/* 1 + the id; 0: free, so that a new table is zeroed memory that nobody has touched */
+	uint32_t next_id;
+	uint32_t bits; /* high half of the hash */
 };
 
 struct kr_table {
