@@ -32,10 +32,10 @@ static enum kr_status link_siblings(struct kr_ir *ir)
 		return KR_NOMEM;
 	for (uint32_t o = 0; o < asg->nobs; o++) {
 		uint32_t *before = &last[asg->obs[o].key.i];
-		ir->sibling[o] = o;
 		if (*before > 0 && asg->obs[*before - 1].txn.i == asg->obs[o].txn.i) {
-			ir->sibling[o] = ir->sibling[*before - 1];
-			ir->sibling[*before - 1] = o;
+			uint32_t *sibling = &ir->sibling[*before - 1];
+			ir->sibling[o] = *sibling ? *sibling : *before;
+			*sibling = o + 1;
 		}
 		*before = o + 1;
 	}

@@ -9,7 +9,8 @@ kr_obs kr_ir_other_sight(const struct kr_ir *ir, kr_obs o, kr_version v)
 	kr_obs none = {KR_NONE};
 	if (obs->predicate)
 		return none;
-	for (uint32_t p = ir->sibling[o.i]; p != o.i; p = ir->sibling[p]) {
+	for (uint32_t next = ir->sibling[o.i]; next > 0 && next - 1 != o.i; next = ir->sibling[next - 1]) {
+		uint32_t p = next - 1;
 		const struct kr_observation *other = &asg->obs[p];
 		if (other->set != obs->set && !kr_asg_in_set(asg, other->set, v) &&
 			kr_level_forbids_two_states(ir->level, other->predicate, obs->loose || other->loose))

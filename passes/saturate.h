@@ -22,7 +22,8 @@ struct kr_saturation {
 	uint64_t *matched;              /* set of versions that some predicate observation saw */
 	/* per version: one known to come before it, as late as has been met; KR_NONE: none yet */
 	kr_version *nearest;
-	/* per observation: two candidates believed possible while it is open; KR_NONE: never looked */
+	/* per observation that is open at first: two candidates believed possible while it is; KR_NONE: never
+	 * looked */
 	kr_version (*watch)[2];
 	/* per key with an untold initial value: the set of the observations that saw it, KR_NONE: none yet */
 	uint32_t *bound;

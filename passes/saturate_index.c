@@ -154,10 +154,12 @@ static enum kr_status index_readers(struct kr_saturation *s)
 	for (uint32_t v = 0; v < asg->nversions; v++)
 		s->reader_head[v] = s->nearest[v].i = KR_NONE;
 	for (uint32_t o = 0; o < asg->nobs; o++) {
-		s->reader_next[o] = s->watch[o][0].i = s->watch[o][1].i = KR_NONE;
 		kr_version seen = s->ir->source[o];
-		if (seen.i == KR_NONE)
+		s->reader_next[o] = KR_NONE;
+		if (seen.i == KR_NONE) {
+			s->watch[o][0] = s->watch[o][1] = seen;
 			continue;
+		}
 		kr_saturation_saw(s, (kr_obs){o}, seen);
 	}
 	return KR_OK;
