@@ -34,6 +34,11 @@ static enum kr_status drain(struct kr_saturation *s, uint64_t *changed)
 /* A cycle in which only untracked nodes take part does not show in the clocks. */
 static enum kr_status find_untracked_cycle(struct kr_ir *ir, bool *cyclic)
 {
+	uint32_t v = 0;
+	while (v < ir->nnodes && ir->clock->chain[v] != KR_NONE)
+		v++;
+	if (v == ir->nnodes)
+		return KR_OK;
 	kr_node *order = kr_mem_alloc(&ir->ctx->mem, ir->nnodes, sizeof *order);
 	if (!order)
 		return KR_NOMEM;

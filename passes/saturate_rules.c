@@ -60,8 +60,11 @@ static bool passes_over(const struct kr_saturation *s, kr_obs o, kr_version v)
 /* Number of writers of the segment at or before a position. */
 static uint32_t upto(const struct kr_saturation *s, const struct kr_segment *segment, uint32_t position)
 {
+	const struct kr_chain_writer *w = s->writers + segment->first;
 	uint32_t at;
-	KR_BISECT(at, 0, segment->count, s->writers[segment->first + at].position <= position);
+	if (segment->count == 1) /* most have one */
+		return w->position <= position;
+	KR_BISECT(at, 0, segment->count, w[at].position <= position);
 	return at;
 }
 
