@@ -207,10 +207,11 @@ static enum kr_status repair(struct search *s, bool *done, struct kr_err *err)
 {
 	struct kr_candidate *w = &s->world;
 	enum kr_outcome outcome = KR_UNDECIDED;
-	enum kr_status status = kr_candidate_choose(w, &s->choices);
+	enum kr_status status = w->scheduled ? KR_OK : kr_candidate_choose(w, &s->choices);
 	if (status || !kr_overlay_acyclic(&w->chosen))
 		return status;
-	status = kr_candidate_schedule(w);
+	if (!w->scheduled)
+		status = kr_candidate_schedule(w);
 	if (!status)
 		status = kr_repair(w, &s->choices, s->answer, &outcome);
 	*done = outcome == KR_SATISFIED;
@@ -219,13 +220,14 @@ static enum kr_status repair(struct search *s, bool *done, struct kr_err *err)
 
 static enum kr_status search(struct search *s, struct kr_err *err)
 {
-	bool done = false;
+	bool done = false, repairs = s->plan->schedule && kr_repair_fits(s->ir);
+	s->world.keeps = repairs && !s->plan->ground;
 	enum kr_status status = kr_candidate_begin(&s->world, &s->choices);
 	if (!status && s->plan->schedule && s->world.served)
 		return kr_candidate_answer(&s->world, s->world.order, true, s->answer);
 	if (!status && s->plan->ground)
 		status = begin_eagerly(s, &done, err);
-	if (!status && s->plan->schedule && kr_repair_fits(s->ir))
+	if (!status && repairs)
 		status = repair(s, &done, err);
 	while (!status && !done) {
 		status = kr_candidate_choose(&s->world, &s->choices);

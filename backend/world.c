@@ -434,7 +434,7 @@ enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choice
 {
 	uint32_t best = UINT32_MAX, few = w->strict ? 0 : w->ir->nnodes / NODES_PER_BREAK;
 	enum kr_guess best_guess = KR_GUESS_TRACE;
-	bool possible;
+	bool possible, last = false; /* the best one was made last */
 	enum kr_status status = KR_OK;
 	/* what is broken seldom is mended sooner than another guess is tried */
 	for (enum kr_guess guess = 0; guess < KR_GUESSES && best > few && !status; guess++) {
@@ -445,7 +445,8 @@ enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choice
 		if (status || w->chosen.norder < w->ir->nnodes)
 			break; /* known edges alone are cyclic, or told orders: any guess will do */
 		status = kr_candidate_schedule(w);
-		if (!status && w->forced < best) {
+		last = !status && w->forced < best;
+		if (last) {
 			best = w->forced;
 			best_guess = guess;
 		}
@@ -453,7 +454,10 @@ enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choice
 	if (!status && best > 0 && best < UINT32_MAX && kr_backtrack_applies(w->ir))
 		status = go_back(w, best_guess, none, &best);
 	w->served = !status && best == 0 && kr_candidate_is_proved(w);
-	return status || w->served || w->strict ? status : kr_prefer(w->ir, best_guess, w->place, &possible);
+	w->scheduled = !status && w->keeps && last && !kr_backtrack_applies(w->ir);
+	return status || w->served || w->strict || w->scheduled
+		? status
+		: kr_prefer(w->ir, best_guess, w->place, &possible);
 }
 
 static uint32_t place_of(const struct kr_candidate *w, kr_version v)

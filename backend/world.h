@@ -34,6 +34,9 @@ struct kr_candidate {
 	struct kr_overlay chosen, whole;
 	uint32_t forced;
 	bool strict; /* nothing but a first guess that breaks no rule is of use */
+	bool keeps;  /* the schedule of the guess that is picked is of use, if it was made last: */
+	/* then chosen, source, order, place and forced are those of that schedule */
+	bool scheduled;
 	/* the schedule of a first guess had to break no rule, which proves the level, and is still there */
 	bool served;
 };
