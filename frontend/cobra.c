@@ -226,7 +226,6 @@ static void expect_record(const struct cobra *c, const unsigned char *record, en
 static enum kr_status read_some(struct cobra *c, const unsigned char *records, size_t left, size_t *used)
 {
 	size_t size, at = 0, n = 0;
-	enum kr_status status = KR_OK;
 
 	for (enum kr_expect stage = KR_EXPECT_SLOT; stage <= KR_EXPECT_ENTRY; stage++)
 		for (at = n = 0;
@@ -235,9 +234,8 @@ static enum kr_status read_some(struct cobra *c, const unsigned char *records, s
 			expect_record(c, records + at, stage);
 	for (*used = 0, n = n > 0 ? n : 1; n > 0; n--) { /* one that is not whole is an error */
 		size = record_size(records[*used]);
-		if ((status = read_record(c, records + *used, left - *used)) ||
-			(status = kr_ctx_tick(c->ctx)))
-			return status;
+		KR_TRY(read_record(c, records + *used, left - *used));
+		KR_TRY(kr_ctx_tick(c->ctx));
 		*used += size;
 		c->offset += size;
 	}
