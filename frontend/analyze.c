@@ -15,7 +15,7 @@
 
 struct names {
 	const struct kr_history *h;
-	const kr_value *value;
+	const kr_token *token;
 	/* that the trace does not have, but a counter turned out to start with; by id, from h->values.n on */
 	const int64_t *numbers;
 	uint32_t count;
@@ -52,10 +52,10 @@ static void name_part(const void *data, uint32_t label, struct kr_str *out)
 static void name_value(const void *data, kr_version v, struct kr_str *out)
 {
 	const struct names *names = data;
-	uint32_t id = names->value[v.i].i, known = names->h->values.n;
+	uint32_t id = names->token[v.i].i, known = names->h->values.n;
 
 	if (id < known)
-		kr_history_json_value(names->h, names->value[v.i], out);
+		kr_history_json_value(names->h, (kr_value){id}, out);
 	else if (id - known < names->count)
 		kr_str_format(out, "%" PRId64, names->numbers[id - known]);
 }
@@ -79,7 +79,7 @@ static enum kr_status give_names(struct kr_work *w)
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < count; i++)
 		numbers[i] = w->numbers.at[i];
-	*names = (struct names){w->h, w->value, numbers, count, w->asg->parts};
+	*names = (struct names){w->h, w->token, numbers, count, w->asg->parts};
 	w->asg->names = (struct kr_asg_names){names, name_txn, name_key, name_value, name_part};
 	return KR_OK;
 }

@@ -55,17 +55,16 @@ static void add_trace(struct kr_work *w, kr_txn t, kr_key k, kr_value value, boo
 static enum kr_status add_to_sets(struct kr_work *w, kr_txn t, struct kr_row write, bool intermediate)
 {
 	kr_key k = write.key;
-	uint32_t set = kr_analyze_find_set(w, k, kr_test(KR_TEST_IS, write.value.i));
+	uint32_t set = kr_analyze_find_set(w, k, kr_test_is(kr_token_of(write.value)));
 
 	if (set != KR_NONE)
 		add_source(w, t, set, intermediate);
-	set = w->any_source && !intermediate ? kr_analyze_find_set(w, k, kr_test(KR_TEST_SOURCE, t.i))
-					     : KR_NONE;
+	set = w->any_source && !intermediate ? kr_analyze_find_set(w, k, kr_test_source(t)) : KR_NONE;
 	if (set != KR_NONE)
 		add_source(w, t, set, false);
 	for (uint32_t s = kr_analyze_other_sets(w, k); s < w->key_sets[k.i + 1]; s++) {
 		KR_TRY(kr_ctx_tick(w->ctx));
-		if (kr_analyze_fits(w, w->test[s], k, write.value))
+		if (kr_analyze_fits(w, w->test[s], k, kr_token_of(write.value)))
 			add_source(w, t, s, intermediate);
 	}
 	return KR_OK;
@@ -254,7 +253,7 @@ static enum kr_status sort_found(struct kr_work *w)
 /* Whether anybody wrote the value to the key, in whatever way, or it was there at first. */
 static bool is_written(const struct kr_work *w, kr_key k, kr_value value)
 {
-	if (w->asg->keys[k.i].open_initial || w->value[w->asg->keys[k.i].first].i == value.i)
+	if (w->asg->keys[k.i].open_initial || w->token[w->asg->keys[k.i].first].i == value.i)
 		return true;
 	for (uint32_t i = 0; i < w->h->ops.n; i++) {
 		const struct kr_operation *op = &w->h->ops.at[i];

@@ -8,8 +8,6 @@
  * Linear in the writes and, per read, in the elements of its key. */
 #include "frontend/analyze_grow.h"
 
-#define THERE KR_GROW_PRESENT
-
 /* ---- parts ---- */
 
 static bool adds(const struct kr_grow *g, uint32_t from, uint32_t end, uint32_t element)
@@ -37,7 +35,7 @@ static enum kr_status make_versions(struct kr_grow *g, const struct kr_grow_elem
 			continue;
 		bool deleted = kr_grow_since(g, i, end, &since), there = adds(g, since, end, e->element);
 		if (deleted || there)
-			KR_TRY(kr_grow_part_version(g, t, (kr_value){there ? THERE : KR_ABSENT.i}));
+			KR_TRY(kr_grow_part_version(g, t, kr_token_there(there)));
 		if (alone && there)
 			break;
 	}
@@ -50,18 +48,17 @@ bool kr_bags_prepare_whole(struct kr_grow *g, kr_key k)
 	bool deletes = false;
 
 	if (!asg->keys[k.i].open_initial) {
-		g->w->value[asg->keys[k.i].first] = KR_ABSENT;
+		g->w->token[asg->keys[k.i].first] = KR_TOKEN_ABSENT;
 		for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++)
 			if (g->elements.at[i].initial)
-				g->w->value[asg->keys[k.i].first].i = KR_GROW_PRESENT;
+				g->w->token[asg->keys[k.i].first] = KR_TOKEN_THERE;
 	}
 	for (uint32_t i = g->write_first[k.i], end, since; i < g->write_first[k.i + 1]; i = end) {
 		end = kr_grow_run(g, k, i);
 		if (kr_grow_aborted(g, g->writes[i].txn))
 			continue;
 		deletes |= kr_grow_since(g, i, end, &since);
-		g->w->value[kr_analyze_version(g->w, k, g->writes[i].txn)].i =
-			since < end ? KR_GROW_PRESENT : KR_ABSENT.i;
+		g->w->token[kr_analyze_version(g->w, k, g->writes[i].txn)] = kr_token_there(since < end);
 	}
 	return deletes;
 }
@@ -79,7 +76,7 @@ enum kr_status kr_bags_prepare(struct kr_grow *g, kr_key k)
 
 	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++) {
 		struct kr_grow_element *e = &g->elements.at[i];
-		kr_value initial = {open ? KR_NONE : e->initial ? THERE : KR_ABSENT.i};
+		kr_token initial = open ? KR_TOKEN_UNTOLD : kr_token_there(e->initial);
 
 		if (e->write == KR_NONE && !e->initial && !open)
 			continue; /* only aborted transactions added it */
@@ -141,10 +138,10 @@ static enum kr_status see_parts(struct kr_replay *r, kr_key k, const struct kr_i
 
 	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++) {
 		const struct kr_grow_element *e = &g->elements.at[i];
-		uint32_t seen = e->mark == g->marks ? THERE : KR_ABSENT.i;
+		uint32_t test = kr_test_is(kr_token_there(e->mark == g->marks));
 
-		if (e->part.i != KR_NONE && !kr_items_have(own, (kr_value){e->element}))
-			KR_TRY(kr_analyze_see(r, e->part, kr_test(KR_TEST_IS, seen), predicate));
+		if (e->part.i != KR_NONE && !kr_items_have(own, (kr_item){e->element}))
+			KR_TRY(kr_analyze_see(r, e->part, test, predicate));
 	}
 	return KR_OK;
 }

@@ -26,7 +26,7 @@ static enum kr_status compact_versions(struct kr_work *w, uint32_t *map)
 			if (map[v] == KR_NONE)
 				continue;
 			asg->versions[n] = asg->versions[v];
-			w->value[n++] = w->value[v];
+			w->token[n++] = w->token[v];
 		}
 	}
 	asg->keys[asg->nkeys].first = n;
@@ -95,7 +95,7 @@ static bool is_member(const struct kr_work *w, uint32_t set, kr_version v)
 	if (version->writer.i != KR_NONE)
 		return !is_absent(w->asg, version->writer);
 	if (w->asg->sets[set].complement) /* listed for now; a member only if the set does not hold it */
-		return w->value[v.i].i != KR_NONE && !kr_analyze_holds(w, set, v.i);
+		return w->token[v.i].i != KR_NONE && !kr_analyze_holds(w, set, v.i);
 	return kr_analyze_holds(w, set, v.i);
 }
 

@@ -11,7 +11,6 @@
  * many transactions change without a result are costly. */
 #include "frontend/analyze_grow.h"
 
-#define COUNTED KR_GROW_PRESENT
 #define PART_VERSIONS_MOST (UINT32_C(1) << 24)
 
 /* ---- which versions are absolute ---- */
@@ -53,7 +52,6 @@ static struct tally *tally_of(struct scanning *s, kr_txn t, kr_key k)
 static enum kr_status scan_write(struct scanning *s, kr_txn t, uint32_t i, const struct kr_write *write)
 {
 	struct tally *x = tally_of(s, t, write->key);
-	int64_t delta = 0;
 
 	if (!x)
 		return KR_NOMEM;
@@ -63,12 +61,11 @@ static enum kr_status scan_write(struct scanning *s, kr_txn t, uint32_t i, const
 		x->amount = 0;
 		return KR_OK;
 	}
-	(void)kr_analyze_integer(s->g->w, write->value, &delta);
-	if (__builtin_add_overflow(x->amount, delta, &x->amount))
+	if (__builtin_add_overflow(x->amount, kr_analyze_told(s->g->w, write->value), &x->amount))
 		return too_large(s->g, t, i);
 	if (s->g->w->installs && write->told.i != KR_NONE) {
 		x->absolute = true;
-		(void)kr_analyze_integer(s->g->w, write->told, &x->amount);
+		x->amount = kr_analyze_told(s->g->w, write->told);
 	}
 	return KR_OK;
 }
@@ -80,7 +77,7 @@ static void scan_shown(struct scanning *s, kr_txn t, kr_key k, kr_value value)
 	int64_t number;
 
 	if (!is_counter(s->g, k) || x->turn != t.i + 1 || x->absolute ||
-		!kr_analyze_integer(s->g->w, value, &number))
+		!kr_analyze_integer(s->g->w, kr_token_of(value), &number))
 		return;
 	s->g->w->out->shows_own = true;
 	if (!s->g->w->installs)
@@ -119,7 +116,7 @@ static enum kr_status scan_txn(struct scanning *s, kr_txn t)
 		s->g->absolute[v] = x->absolute;
 		s->g->amount[v] = x->amount;
 		s->g->relative[k.i] |= !x->absolute;
-		s->g->w->value[v].i = x->absent ? KR_ABSENT.i : KR_GROW_PRESENT;
+		s->g->w->token[v] = kr_token_there(!x->absent);
 	}
 	return KR_OK;
 }
@@ -152,7 +149,7 @@ enum kr_status kr_counters_scan(struct kr_grow *g)
 
 /* ---- parts ---- */
 
-static bool is_absent(const struct kr_grow *g, uint32_t v) { return g->w->value[v].i == KR_ABSENT.i; }
+static bool is_absent(const struct kr_grow *g, uint32_t v) { return g->w->token[v].i == KR_TOKEN_ABSENT.i; }
 
 /* Without relative versions: values as those of a register. */
 static enum kr_status prepare_register(struct kr_grow *g, kr_key k)
@@ -160,10 +157,10 @@ static enum kr_status prepare_register(struct kr_grow *g, kr_key k)
 	struct kr_asg *asg = g->w->asg;
 
 	if (!asg->keys[k.i].open_initial)
-		g->w->value[asg->keys[k.i].first] = g->w->h->keys.at[k.i].initial;
+		g->w->token[asg->keys[k.i].first] = kr_token_of(g->w->h->keys.at[k.i].initial);
 	for (uint32_t v = asg->keys[k.i].first + 1; v < asg->keys[k.i + 1].first; v++)
 		if (!is_absent(g, v))
-			KR_TRY(kr_analyze_number(g->w, g->amount[v], &g->w->value[v]));
+			KR_TRY(kr_analyze_number(g->w, g->amount[v], &g->w->token[v]));
 	return KR_OK;
 }
 
@@ -176,7 +173,7 @@ static enum kr_status make_part(struct kr_grow *g, kr_key k, uint32_t counted)
 		counted == KR_NONE ? KR_NONE : g->w->h->txns.at[asg->versions[counted].writer.i].id.i;
 	kr_key part;
 
-	KR_TRY(kr_grow_part(g, k, label, KR_ABSENT, &part));
+	KR_TRY(kr_grow_part(g, k, label, KR_TOKEN_ABSENT, &part));
 	if (g->part_versions.n > PART_VERSIONS_MOST)
 		return kr_err_set(g->w->err, KR_UNSUPPORTED,
 			"a counter is changed by too many transactions, some of which do not tell the "
@@ -184,7 +181,7 @@ static enum kr_status make_part(struct kr_grow *g, kr_key k, uint32_t counted)
 	for (uint32_t v = first + 1; v < end; v++)
 		if (v == counted || g->absolute[v])
 			KR_TRY(kr_grow_part_version(g, asg->versions[v].writer,
-				(kr_value){v == counted ? COUNTED : KR_ABSENT.i}));
+				kr_token_there(v == counted)));
 	return kr_ctx_spend(g->w->ctx, end - first);
 }
 
@@ -204,7 +201,7 @@ static enum kr_status check_bounds(struct kr_grow *g, kr_key k)
 		KR_TRY(kr_ctx_tick(g->w->ctx));
 		if (g->writes[i].deletes || kr_grow_aborted(g, g->writes[i].txn))
 			continue;
-		(void)kr_analyze_integer(g->w, kr_grow_did(g, &g->writes[i]).value, &delta);
+		delta = kr_analyze_told(g->w, kr_grow_did(g, &g->writes[i]).value);
 		if (__builtin_add_overflow(delta < 0 ? low : high, delta, delta < 0 ? &low : &high))
 			return too_large(g, g->writes[i].txn, g->writes[i].op);
 	}
@@ -220,9 +217,8 @@ enum kr_status kr_counters_prepare(struct kr_grow *g, kr_key k)
 	if (!g->relative[k.i])
 		return prepare_register(g, k);
 	if (!asg->keys[k.i].open_initial) {
-		(void)kr_analyze_integer(g->w, g->w->h->keys.at[k.i].initial, &g->amount[first]);
-		g->w->value[first].i =
-			g->w->h->keys.at[k.i].initial.i == KR_ABSENT.i ? KR_ABSENT.i : KR_GROW_PRESENT;
+		g->amount[first] = kr_analyze_told(g->w, g->w->h->keys.at[k.i].initial);
+		g->w->token[first] = kr_token_there(g->w->h->keys.at[k.i].initial.i != KR_ABSENT.i);
 	}
 	KR_TRY(check_bounds(g, k));
 	for (uint32_t v = first + 1; v < asg->keys[k.i + 1].first; v++) {
@@ -257,13 +253,13 @@ static enum kr_status see_total(struct kr_replay *r, kr_key k, int64_t total, bo
 {
 	struct kr_grow *g = r->w->grow;
 	const struct kr_asg *asg = r->w->asg;
-	kr_value value;
+	kr_token token;
 	bool possible = true;
 
 	if (!g->relative[k.i]) {
-		KR_TRY(kr_analyze_number(r->w, total, &value));
+		KR_TRY(kr_analyze_number(r->w, total, &token));
 		return kr_analyze_see(r, k,
-			kr_test(total == 0 && !present ? KR_TEST_OR_ABSENT : KR_TEST_IS, value.i), false);
+			kr_test(total == 0 && !present ? KR_TEST_OR_ABSENT : KR_TEST_IS, token.i), false);
 	}
 	if (asg->keys[k.i].open_initial) {
 		kr_analyze_leave_out(r->w, r->txn, r->op,
@@ -277,11 +273,11 @@ static enum kr_status see_total(struct kr_replay *r, kr_key k, int64_t total, bo
 	if (!possible)
 		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
 	if (present && total == 0)
-		KR_TRY(kr_analyze_see(r, k, kr_test(KR_TEST_NOT, KR_ABSENT.i), false));
+		KR_TRY(kr_analyze_see(r, k, kr_test_not(KR_TOKEN_ABSENT), false));
 	for (uint32_t p = g->parts_of[k.i]; p < g->parts_of[k.i + 1]; p++)
 		if (g->parts.at[p].label != r->w->h->txns.at[r->txn.i].id.i)
-			KR_TRY(kr_analyze_see(r, (kr_key){r->w->h->keys.n + p},
-				kr_test(KR_TEST_NOT, KR_GROW_NEVER), false));
+			KR_TRY(kr_analyze_see(r, (kr_key){r->w->h->keys.n + p}, kr_test_not(KR_TOKEN_NEVER),
+				false));
 	if (r->fills)
 		return KR_OK;
 	return kr_vec_push(r->w->asg->mem, &g->totals, (struct kr_grow_total){r->txn, r->op, k, total})
@@ -332,7 +328,7 @@ static enum kr_status add_terms(struct kr_grow *g, struct terms *terms, uint32_t
 		kr_txn writer = asg->versions[v].writer;
 		kr_version whole = writer.i == KR_NONE ? kr_asg_initial(asg, t->key)
 						       : kr_asg_version_of(asg, writer, t->key);
-		int64_t weight = base || g->w->value[v].i == COUNTED ? g->amount[whole.i] : 0;
+		int64_t weight = base || g->w->token[v].i == KR_TOKEN_THERE.i ? g->amount[whole.i] : 0;
 
 		if (weight != 0 && writer.i != t->txn.i &&
 			!kr_vec_push(asg->mem, terms, (struct kr_asg_term){{o}, {v}, weight}))

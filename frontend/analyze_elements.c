@@ -123,11 +123,12 @@ static struct kr_grow_element *get_element(struct kr_grow *g, kr_key k, uint32_t
 
 static enum kr_status add_initial(struct kr_grow *g, kr_key k)
 {
+	kr_item mark = {g->initial[k.i].i};
 	struct kr_items items;
 
 	KR_TRY(kr_elements_split(&g->numbered, g->initial[k.i], &items));
 	if (kr_grow_kind(g, k) == KR_KIND_MARK && g->initial[k.i].i != KR_ABSENT.i)
-		items = (struct kr_items){&g->initial[k.i], 1, false};
+		items = (struct kr_items){&mark, 1, false};
 	for (uint32_t i = 0; i < items.n; i++) {
 		struct kr_grow_element *e = get_element(g, k, items.at[i].i);
 

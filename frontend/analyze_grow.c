@@ -10,7 +10,7 @@
 
 /* ---- parts ---- */
 
-enum kr_status kr_grow_part(struct kr_grow *g, kr_key of, uint32_t label, kr_value initial, kr_key *out)
+enum kr_status kr_grow_part(struct kr_grow *g, kr_key of, uint32_t label, kr_token initial, kr_key *out)
 {
 	struct kr_mem *mem = g->w->asg->mem;
 	kr_key part = {g->w->h->keys.n + g->parts.n};
@@ -21,18 +21,18 @@ enum kr_status kr_grow_part(struct kr_grow *g, kr_key of, uint32_t label, kr_val
 		return kr_err_set(g->w->err, KR_UNSUPPORTED,
 			"found too many elements of sets, expected fewer than %u", KR_NONE);
 	if (!pushed || !kr_vec_push(mem, &g->part_versions, (struct kr_asg_version){{KR_NONE}, part}) ||
-		!kr_vec_push(mem, &g->part_values, initial))
+		!kr_vec_push(mem, &g->part_tokens, initial))
 		return KR_NOMEM;
 	*out = part;
 	return KR_OK;
 }
 
-enum kr_status kr_grow_part_version(struct kr_grow *g, kr_txn writer, kr_value value)
+enum kr_status kr_grow_part_version(struct kr_grow *g, kr_txn writer, kr_token token)
 {
 	struct kr_mem *mem = g->w->asg->mem;
 	kr_key part = {g->w->h->keys.n + g->parts.n - 1};
 	bool pushed = kr_vec_push(mem, &g->part_versions, (struct kr_asg_version){writer, part}) &&
-		kr_vec_push(mem, &g->part_values, value);
+		kr_vec_push(mem, &g->part_tokens, token);
 
 	return pushed ? KR_OK : KR_NOMEM;
 }
@@ -47,17 +47,17 @@ static enum kr_status append_parts(struct kr_grow *g)
 		KR_NEW_ARRAY(&asg->arena, struct kr_asg_key, (size_t)nkeys + g->parts.n + 1);
 	struct kr_asg_version *versions =
 		KR_NEW_ARRAY(&asg->arena, struct kr_asg_version, (size_t)nversions + g->part_versions.n);
-	kr_value *values = KR_NEW_ARRAY(&asg->arena, kr_value, (size_t)nversions + g->part_versions.n);
+	kr_token *tokens = KR_NEW_ARRAY(&asg->arena, kr_token, (size_t)nversions + g->part_versions.n);
 
 	asg->parts = KR_NEW_ARRAY(&asg->arena, struct kr_asg_part, g->parts.n);
-	if (!keys || !versions || !values || !asg->parts)
+	if (!keys || !versions || !tokens || !asg->parts)
 		return KR_NOMEM;
 	if ((uint64_t)nversions + g->part_versions.n >= KR_NONE)
 		return kr_err_set(w->err, KR_UNSUPPORTED, "found more than %u versions, expected fewer",
 			KR_NONE);
 	memcpy(keys, asg->keys, nkeys * sizeof *keys);
 	memcpy(versions, asg->versions, nversions * sizeof *versions);
-	memcpy(values, w->value, nversions * sizeof *values);
+	memcpy(tokens, w->token, nversions * sizeof *tokens);
 	for (uint32_t p = 0; p < g->parts.n; p++) {
 		bool open = asg->keys[g->parts.at[p].of.i].open_initial &&
 			!kr_bags_unwritten(g, g->parts.at[p].of);
@@ -68,7 +68,7 @@ static enum kr_status append_parts(struct kr_grow *g)
 	}
 	for (uint32_t i = 0; i < g->part_versions.n; i++) {
 		versions[nversions + i] = g->part_versions.at[i];
-		values[nversions + i] = g->part_values.at[i];
+		tokens[nversions + i] = g->part_tokens.at[i];
 	}
 	asg->nparts = g->parts.n;
 	asg->nkeys = nkeys + g->parts.n;
@@ -76,7 +76,7 @@ static enum kr_status append_parts(struct kr_grow *g)
 	keys[asg->nkeys].first = asg->nversions;
 	asg->keys = keys;
 	asg->versions = versions;
-	w->value = values;
+	w->token = tokens;
 	return KR_OK;
 }
 
@@ -200,7 +200,7 @@ void kr_analyze_grow_free(struct kr_work *w)
 	kr_vec_done(mem, &g->parts);
 	kr_vec_done(mem, &g->part_first);
 	kr_vec_done(mem, &g->part_versions);
-	kr_vec_done(mem, &g->part_values);
+	kr_vec_done(mem, &g->part_tokens);
 	kr_vec_done(mem, &g->whole_versions);
 	kr_vec_done(mem, &g->reads);
 	kr_vec_done(mem, &g->shown);
@@ -237,7 +237,7 @@ static enum kr_status compose(struct kr_replay *r, kr_key k, struct kr_grow_own 
 		if (did.told.i == KR_NONE)
 			effect = kr_told_addition(r->w->h, type, &did);
 		else
-			(void)kr_analyze_integer(r->w, did.told, &effect.state.number);
+			effect.state.number = kr_analyze_told(r->w, did.told);
 		KR_TRY(kr_compose(type, &g->numbered.arena, &own->effect, &effect));
 	}
 	return KR_OK;
@@ -261,7 +261,7 @@ enum kr_status kr_grow_pull(struct kr_replay *r, kr_key k, struct kr_want *want,
 	*want = kr_before(type_of(r->w->grow, k), &own->effect, *want);
 	*done = want->any;
 	if (over && want->any && !want->negated) /* that it is there, of whatever version */
-		return kr_analyze_see(r, k, kr_test(KR_TEST_NOT, KR_GROW_NEVER), false);
+		return kr_analyze_see(r, k, kr_test_not(KR_TOKEN_NEVER), false);
 	if (!want->any && own->effect.how == KR_ADD)
 		own->effect = (struct kr_effect){KR_SET, shown};
 	return want->any && want->negated
@@ -281,7 +281,8 @@ enum kr_status kr_grow_contradict(struct kr_replay *r, kr_key k, enum kr_anomaly
 
 enum kr_status kr_grow_see_presence(struct kr_replay *r, kr_key k, enum kr_shown shown)
 {
-	return kr_analyze_see(r, k, kr_test(shown == KR_SHOWN_FOUND ? KR_TEST_NOT : KR_TEST_IS, KR_ABSENT.i),
+	return kr_analyze_see(r, k,
+		kr_test(shown == KR_SHOWN_FOUND ? KR_TEST_NOT : KR_TEST_IS, KR_TOKEN_ABSENT.i),
 		shown == KR_SHOWN_NO_ROW);
 }
 
@@ -297,9 +298,9 @@ enum kr_status kr_analyze_grow_see(struct kr_replay *r, kr_key k, enum kr_shown 
 		status = kr_told_want(&g->numbered, type_of(g, k), value, shown == KR_SHOWN_READ, &want);
 	if (status)
 		return status;
-	if (r->w->h->values.n + (uint64_t)g->numbered.strange >= KR_GROW_PRESENT)
+	if (r->w->h->values.n + (uint64_t)g->numbered.strange >= KR_TOKEN_THERE.i)
 		return kr_err_set(r->w->err, KR_UNSUPPORTED,
-			"found too many elements of lists, expected fewer than %u", KR_GROW_PRESENT);
+			"found too many elements of lists, expected fewer than %u", KR_TOKEN_THERE.i);
 	if (want.any) /* of another type than the key's */
 		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
 	if (shown == KR_SHOWN_ROW && !want.is.present) /* empty is absent, and no row of anything */
@@ -344,19 +345,16 @@ static bool left_by(const struct kr_grow *g, kr_key k, uint32_t write, int64_t *
 {
 	uint32_t first = first_write(g, k, g->writes[write].txn), end = kr_grow_run(g, k, first),
 		 version = first_number(g, k, g->writes[write].txn);
-	int64_t after = 0, number = 0;
+	int64_t after = 0;
 
 	for (uint32_t i = write;; i--) { /* what it added since it last knew */
 		struct kr_write did = kr_grow_did(g, &g->writes[i]);
 
 		if (did.told.i != KR_NONE) {
-			(void)kr_analyze_integer(g->w, did.told, &number);
-			return !__builtin_add_overflow(number, after, out);
+			return !__builtin_add_overflow(kr_analyze_told(g->w, did.told), after, out);
 		}
-		(void)kr_analyze_integer(g->w, did.value, &number);
-		if (__builtin_add_overflow(after, number, &after))
+		if (__builtin_add_overflow(after, kr_analyze_told(g->w, did.value), &after))
 			return false;
-		number = 0;
 		if (i == first)
 			break;
 	}
@@ -366,12 +364,10 @@ static bool left_by(const struct kr_grow *g, kr_key k, uint32_t write, int64_t *
 
 		if (did.how == KR_SET)
 			return false;
-		(void)kr_analyze_integer(g->w, did.value, &number);
-		if (__builtin_add_overflow(after, number, &after))
+		if (__builtin_add_overflow(after, kr_analyze_told(g->w, did.value), &after))
 			return false;
 		if (did.told.i != KR_NONE) {
-			(void)kr_analyze_integer(g->w, did.told, &number);
-			return !__builtin_sub_overflow(number, after, out);
+			return !__builtin_sub_overflow(kr_analyze_told(g->w, did.told), after, out);
 		}
 	}
 	return version != KR_NONE && g->absolute[version] &&
@@ -400,7 +396,7 @@ static bool explains(const struct kr_grow *g, const struct kr_observation *o, ui
 	if (x->element != KR_NONE)
 		return x->element == (o->key.i < w->h->keys.n ? argument : label);
 	return o->key.i >= w->h->keys.n || !left_by(g, o->key, write, &left) ||
-		(kr_analyze_integer(w, (kr_value){argument}, &number) && left == number);
+		(kr_analyze_integer(w, kr_test_token(test), &number) && left == number);
 }
 
 /* That an element is missing which nobody deleted contradicts who saw it, and took it for an initial one that

@@ -41,7 +41,7 @@ struct kr_grow_own {
 struct kr_grow_read { kr_txn txn; uint32_t op; kr_key key; struct kr_items list; bool committed, refuted; };
 struct kr_grow_total { kr_txn txn; uint32_t op; kr_key key; int64_t total; };
 KR_VEC_NAMED(kr_grow_versions, struct kr_asg_version);
-KR_VEC_NAMED(kr_grow_values, kr_value);
+KR_VEC_NAMED(kr_grow_tokens, kr_token);
 
 struct kr_grow_subsets;
 
@@ -62,7 +62,7 @@ struct kr_grow {
 	KR_VEC(struct kr_asg_part) parts;
 	KR_VEC(uint32_t) part_first;                /* into part_versions */
 	struct kr_grow_versions part_versions;
-	struct kr_grow_values part_values;
+	struct kr_grow_tokens part_tokens;
 	uint32_t *parts_of;                         /* per key of the trace, and one more: its parts */
 	struct kr_grow_own *own;                    /* per key of the trace */
 	/* lists */
@@ -98,8 +98,6 @@ struct kr_grow {
 
 /* Orders between the elements of one set; beyond it levels without rw must do without some. */
 #define KR_GROW_PAIRS_MOST (UINT32_C(1) << 22)
-#define KR_GROW_PRESENT (KR_TEST_ARGUMENTS - 2) /* of versions of whole keys that are present */
-#define KR_GROW_NEVER (KR_TEST_ARGUMENTS - 1)   /* value of no version: "not this" takes all */
 
 static inline enum kr_key_kind kr_grow_kind(const struct kr_grow *g, kr_key k)
 {
@@ -132,8 +130,8 @@ struct kr_grow_element *kr_grow_find(const struct kr_grow *g, kr_key k, uint32_t
 enum kr_status kr_grow_initial(struct kr_grow *g);
 
 /* Making parts: begin one, then its versions after the initial one, by ascending writer. */
-enum kr_status kr_grow_part(struct kr_grow *g, kr_key of, uint32_t label, kr_value initial, kr_key *out);
-enum kr_status kr_grow_part_version(struct kr_grow *g, kr_txn writer, kr_value value);
+enum kr_status kr_grow_part(struct kr_grow *g, kr_key of, uint32_t label, kr_token initial, kr_key *out);
+enum kr_status kr_grow_part_version(struct kr_grow *g, kr_txn writer, kr_token token);
 
 /* What the transaction that is being replayed has done to the key. */
 struct kr_grow_own *kr_grow_own(struct kr_replay *r, kr_key k);

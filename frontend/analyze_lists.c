@@ -22,13 +22,13 @@ bool kr_lists_same_beginning(struct kr_items a, struct kr_items b, uint32_t n)
 
 /* ---- versions and parts ---- */
 
-static uint32_t last_initial(const struct kr_grow *g, kr_key k)
+static kr_token last_initial(const struct kr_grow *g, kr_key k)
 {
-	uint32_t last = KR_ABSENT.i;
+	kr_token last = KR_TOKEN_ABSENT;
 
 	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++)
 		if (g->elements.at[i].initial)
-			last = g->elements.at[i].element;
+			last.i = g->elements.at[i].element;
 	return last;
 }
 
@@ -37,15 +37,14 @@ static uint32_t last_initial(const struct kr_grow *g, kr_key k)
 static enum kr_status fill_part(struct kr_grow *g, kr_key k, kr_txn t)
 {
 	if (!g->cleared[k.i])
-		return kr_grow_part_version(g, t, (kr_value){KR_GROW_PRESENT});
+		return kr_grow_part_version(g, t, KR_TOKEN_THERE);
 	for (uint32_t i = g->write_first[k.i], end, since; i < g->write_first[k.i + 1]; i = end) {
 		bool own = g->writes[i].txn.i == t.i;
 
 		KR_TRY(kr_ctx_tick(g->w->ctx));
 		end = kr_grow_run(g, k, i);
 		if (!kr_grow_aborted(g, g->writes[i].txn) && (kr_grow_since(g, i, end, &since) || own))
-			KR_TRY(kr_grow_part_version(g, g->writes[i].txn,
-				(kr_value){own ? KR_GROW_PRESENT : KR_ABSENT.i}));
+			KR_TRY(kr_grow_part_version(g, g->writes[i].txn, kr_token_there(own)));
 	}
 	return KR_OK;
 }
@@ -53,15 +52,15 @@ static enum kr_status fill_part(struct kr_grow *g, kr_key k, kr_txn t)
 /* What was there at first, of a list that is deleted. */
 static enum kr_status prepare_initial(struct kr_grow *g, kr_key k)
 {
-	kr_value *value = &g->w->value[g->w->asg->keys[k.i].first];
+	kr_token *token = &g->w->token[g->w->asg->keys[k.i].first];
 	kr_key part;
 
 	if (g->w->asg->keys[k.i].open_initial)
 		return KR_OK;
-	value->i = last_initial(g, k);
-	if (!g->cleared[k.i] || value->i == KR_ABSENT.i)
+	*token = last_initial(g, k);
+	if (!g->cleared[k.i] || token->i == KR_TOKEN_ABSENT.i)
 		return KR_OK;
-	KR_TRY(kr_grow_part(g, k, KR_NONE, (kr_value){KR_GROW_PRESENT}, &part));
+	KR_TRY(kr_grow_part(g, k, KR_NONE, KR_TOKEN_THERE, &part));
 	return fill_part(g, k, (kr_txn){KR_NONE});
 }
 
@@ -77,17 +76,22 @@ enum kr_status kr_lists_prepare(struct kr_grow *g, kr_key k)
 		if (kr_grow_aborted(g, t))
 			continue;
 		(void)kr_grow_since(g, i, end, &since);
-		g->w->value[kr_analyze_version(g->w, k, t)].i =
-			since < end ? g->writes[end - 1].element : KR_ABSENT.i;
+		g->w->token[kr_analyze_version(g->w, k, t)].i =
+			since < end ? g->writes[end - 1].element : KR_TOKEN_ABSENT.i;
 		if (since == end || (!g->cleared[k.i] && g->w->h->txns.at[t.i].status != KR_UNKNOWN))
 			continue;
-		KR_TRY(kr_grow_part(g, k, g->w->h->txns.at[t.i].id.i, KR_ABSENT, &g->run_part[i]));
+		KR_TRY(kr_grow_part(g, k, g->w->h->txns.at[t.i].id.i, KR_TOKEN_ABSENT, &g->run_part[i]));
 		KR_TRY(fill_part(g, k, t));
 	}
 	return KR_OK;
 }
 
 /* ---- one read ---- */
+
+static kr_token last_of(struct kr_items list)
+{
+	return list.n ? (kr_token){list.at[list.n - 1].i} : KR_TOKEN_ABSENT;
+}
 
 /* Is it shown among the first n? */
 static bool is_among(const struct kr_grow_element *e, struct kr_items list, uint32_t n)
@@ -236,12 +240,11 @@ static enum kr_status see_parts(struct kr_replay *r, kr_key k, bool initial)
 
 	if (first < g->parts_of[k.i + 1] && g->parts.at[first].label == KR_NONE)
 		KR_TRY(kr_analyze_see(r, (kr_key){r->w->h->keys.n + first},
-			kr_test(KR_TEST_IS, initial ? KR_GROW_PRESENT : KR_ABSENT.i), false));
+			kr_test_is(kr_token_there(initial)), false));
 	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1]; i = kr_grow_run(g, k, i))
 		if (g->run_part[i].i != KR_NONE && g->writes[i].txn.i != r->txn.i)
 			KR_TRY(kr_analyze_see(r, g->run_part[i],
-				kr_test(KR_TEST_IS, is_shown(g, k, i) ? KR_GROW_PRESENT : KR_ABSENT.i),
-				false));
+				kr_test_is(kr_token_there(is_shown(g, k, i))), false));
 	return KR_OK;
 }
 
@@ -254,7 +257,7 @@ static enum kr_status see_unknown_writers(struct kr_replay *r, kr_key k, struct 
 		kr_key part = g->run_part[kr_grow_find(g, k, list.at[i].i)->write];
 
 		if (part.i != KR_NONE)
-			KR_TRY(kr_analyze_see(r, part, kr_test(KR_TEST_IS, KR_GROW_PRESENT), false));
+			KR_TRY(kr_analyze_see(r, part, kr_test_is(KR_TOKEN_THERE), false));
 	}
 	return KR_OK;
 }
@@ -262,15 +265,15 @@ static enum kr_status see_unknown_writers(struct kr_replay *r, kr_key k, struct 
 /* Of a list about which no more can be told, which versions end as it does. */
 static enum kr_status see_last(struct kr_replay *r, kr_key k, struct kr_items list)
 {
-	uint32_t last = list.n ? list.at[list.n - 1].i : KR_ABSENT.i;
+	kr_token last = last_of(list);
 
 	kr_analyze_leave_out(r->w, r->txn, r->op,
 		r->w->asg->keys[k.i].open_initial ? "a list of unknown initial value"
 						  : "a list that shows an element which was appended twice");
-	if (last < r->w->h->values.n || kr_grow_find(r->w->grow, k, last))
-		return kr_analyze_see(r, k, kr_test(KR_TEST_IS, last), false);
+	if (last.i < r->w->h->values.n || kr_grow_find(r->w->grow, k, last.i))
+		return kr_analyze_see(r, k, kr_test_is(last), false);
 	/* nobody appended it: it was there at first, and nothing has been appended since */
-	return kr_analyze_see(r, k, kr_test(KR_TEST_SOURCE, KR_TEST_ARGUMENTS - 1), false);
+	return kr_analyze_see(r, k, kr_test_source((kr_txn){KR_NONE}), false);
 }
 
 /* What was there before the transaction's own elements. */
@@ -305,8 +308,7 @@ static enum kr_status see_list(struct kr_replay *r, kr_key k, struct kr_items li
 			(struct kr_grow_read){r->txn, r->op, k, list,
 				r->w->h->txns.at[r->txn.i].status == KR_COMMITTED, false}))
 		return KR_NOMEM;
-	KR_TRY(kr_analyze_see(r, k, kr_test(KR_TEST_IS, list.n ? list.at[list.n - 1].i : KR_ABSENT.i),
-		false));
+	KR_TRY(kr_analyze_see(r, k, kr_test_is(last_of(list)), false));
 	if (g->cleared[k.i] && list.n > 0)
 		return see_parts(r, k, appended > 0);
 	return see_unknown_writers(r, k, list, appended);

@@ -10,8 +10,6 @@
  * numbers of its key; parts of a mark that is deleted are also written by each who deletes it. */
 #include "frontend/analyze_grow.h"
 
-#define THERE KR_GROW_PRESENT
-
 static int64_t number_of(const struct kr_grow *g, uint32_t value)
 {
 	return kr_history_value(g->w->h, (kr_value){value})->integer;
@@ -78,7 +76,7 @@ static enum kr_status make_versions(struct kr_grow *g, uint32_t element, const s
 
 		KR_TRY(kr_ctx_tick(g->w->ctx));
 		if (there || raise->deletes)
-			KR_TRY(kr_grow_part_version(g, raise->txn, (kr_value){there ? THERE : KR_ABSENT.i}));
+			KR_TRY(kr_grow_part_version(g, raise->txn, kr_token_there(there)));
 	}
 	return KR_OK;
 }
@@ -96,7 +94,7 @@ static enum kr_status make_parts(struct kr_grow *g, kr_key k, struct raises *rai
 	chain_raises(g, k, raises, first);
 	for (uint32_t i = from; i < end; i++) {
 		struct kr_grow_element *e = &g->elements.at[i];
-		kr_value initial = {open ? KR_NONE : e->initial ? THERE : KR_ABSENT.i};
+		kr_token initial = open ? KR_TOKEN_UNTOLD : kr_token_there(e->initial);
 
 		if (e->write == KR_NONE && !e->initial && !open)
 			continue; /* only aborted transactions raised it to that */
@@ -127,8 +125,8 @@ static enum kr_status see_parts(struct kr_replay *r, kr_key k, int64_t shown, bo
 		int64_t number = number_of(g, e->element);
 
 		if (e->part.i != KR_NONE && (number > shown || (number == shown && !or_less)))
-			KR_TRY(kr_analyze_see(r, e->part,
-				kr_test(KR_TEST_IS, number == shown ? THERE : KR_ABSENT.i), false));
+			KR_TRY(kr_analyze_see(r, e->part, kr_test_is(kr_token_there(number == shown)),
+				false));
 	}
 	return kr_ctx_spend(r->w->ctx, g->element_first[k.i + 1] - g->element_first[k.i]);
 }
@@ -152,7 +150,7 @@ static enum kr_status see_number(struct kr_replay *r, kr_key k, struct kr_want *
 		return KR_OK;
 	if (r->fills)
 		KR_TRY(see_parts(r, k, shown, want->or_less));
-	return kr_analyze_see(r, k, kr_test(KR_TEST_NOT, first ? KR_ABSENT.i : KR_GROW_NEVER), false);
+	return kr_analyze_see(r, k, kr_test_not(first ? KR_TOKEN_ABSENT : KR_TOKEN_NEVER), false);
 }
 
 enum kr_status kr_marks_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want)

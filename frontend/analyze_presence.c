@@ -106,7 +106,7 @@ static enum kr_status make_initial(struct closure *c, kr_key k, uint32_t set)
 	uint32_t initial = w->asg->keys[k.i].first;
 
 	w->asg->keys[k.i].open_initial = false;
-	w->value[initial] = (kr_value){kr_test_argument(w->test[set])};
+	w->token[initial] = kr_test_token(w->test[set]);
 	w->changed = true;
 	for (uint32_t s = w->key_sets[k.i]; s < w->key_sets[k.i + 1]; s++) {
 		KR_TRY(kr_ctx_tick(w->ctx));
@@ -221,14 +221,14 @@ static enum kr_status lose_version(struct closure *c, uint32_t v, kr_txn writer)
 {
 	struct kr_work *w = c->w;
 	kr_key k = w->asg->versions[v].key;
-	uint32_t set = kr_analyze_find_set(w, k, kr_test(KR_TEST_IS, w->value[v].i));
+	uint32_t set = kr_analyze_find_set(w, k, kr_test_is(w->token[v]));
 
 	if (set != KR_NONE)
 		KR_TRY(set_shrank(c, set));
-	set = w->any_source ? kr_analyze_find_set(w, k, kr_test(KR_TEST_SOURCE, writer.i)) : KR_NONE;
+	set = w->any_source ? kr_analyze_find_set(w, k, kr_test_source(writer)) : KR_NONE;
 	if (set != KR_NONE)
 		KR_TRY(set_shrank(c, set));
-	set = w->any_complement ? kr_analyze_find_set(w, k, kr_test(KR_TEST_NOT, w->value[v].i)) : KR_NONE;
+	set = w->any_complement ? kr_analyze_find_set(w, k, kr_test_not(w->token[v])) : KR_NONE;
 	if (set != KR_NONE)
 		w->live[set]--;
 	for (uint32_t s = kr_analyze_other_sets(w, k); s < w->key_sets[k.i + 1]; s++) {

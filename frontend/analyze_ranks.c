@@ -115,7 +115,7 @@ enum kr_status kr_ranks_find(struct kr_grow *g, kr_key k, uint32_t from, uint32_
 /* Whether the read tells of the element. */
 static bool tells(const struct kr_grow_element *e, const struct kr_items *own)
 {
-	return e->part.i != KR_NONE && !kr_items_have(own, (kr_value){e->element});
+	return e->part.i != KR_NONE && !kr_items_have(own, (kr_item){e->element});
 }
 
 static enum kr_status see_rank(struct kr_replay *r, kr_key k, uint32_t rank, bool there,
@@ -129,8 +129,7 @@ static enum kr_status see_rank(struct kr_replay *r, kr_key k, uint32_t rank, boo
 		const struct kr_grow_element *e = &g->elements.at[g->by_rank[at]];
 
 		if ((e->mark == g->marks) == there && tells(e, own))
-			KR_TRY(kr_analyze_see(r, e->part,
-				kr_test(KR_TEST_IS, there ? KR_GROW_PRESENT : KR_ABSENT.i), false));
+			KR_TRY(kr_analyze_see(r, e->part, kr_test_is(kr_token_there(there)), false));
 	}
 	return KR_OK;
 }

@@ -43,10 +43,10 @@ enum kr_status kr_analyze_contradict(struct kr_replay *r, kr_key k, enum kr_anom
 		: KR_NOMEM;
 }
 
-void kr_analyze_put(struct kr_replay *r, kr_key k, kr_value value)
+void kr_analyze_put(struct kr_replay *r, kr_key k, kr_token token)
 {
 	r->w->stamp[k.i] = r->turn;
-	r->w->own[k.i] = value;
+	r->w->own[k.i] = token;
 }
 
 /* ---- versions that the trace names ---- */
@@ -62,7 +62,7 @@ static enum kr_status see_only_one(struct kr_replay *r, kr_key k, uint32_t test,
 		bool may_be = v != version && asg->versions[v].writer.i != r->txn.i;
 
 		KR_TRY(kr_ctx_tick(r->w->ctx));
-		if (may_be && (r->w->value[v].i == KR_NONE || kr_analyze_fits(r->w, test, k, r->w->value[v])))
+		if (may_be && (r->w->token[v].i == KR_NONE || kr_analyze_fits(r->w, test, k, r->w->token[v])))
 			break;
 	}
 	if (v < asg->keys[k.i + 1].first)
@@ -72,7 +72,7 @@ static enum kr_status see_only_one(struct kr_replay *r, kr_key k, uint32_t test,
 }
 
 /* What t left of k, even in vain. False: it did not write k. */
-static bool find_left(const struct kr_work *w, kr_key k, kr_txn t, kr_value *out)
+static bool find_left(const struct kr_work *w, kr_key k, kr_txn t, kr_token *out)
 {
 	const struct kr_transaction *txn = &w->h->txns.at[t.i];
 
@@ -84,7 +84,7 @@ static bool find_left(const struct kr_work *w, kr_key k, kr_txn t, kr_value *out
 
 			if (write.key.i != k.i)
 				continue;
-			*out = write.value.i == KR_NONE ? KR_ABSENT : write.value;
+			*out = write.value.i == KR_NONE ? KR_TOKEN_ABSENT : kr_token_of(write.value);
 			return true;
 		}
 	}
@@ -105,15 +105,14 @@ static enum kr_status see_named(struct kr_replay *r, kr_key k, uint32_t test, bo
 	struct kr_work *w = r->w;
 	const struct kr_seen *seen = &w->h->seen.at[w->seen_of[k.i]];
 	kr_txn writer = {KR_NONE};
-	uint32_t version = w->asg->keys[k.i].first, source = KR_TEST_ARGUMENTS - 1;
-	kr_value left = w->value[version];
+	uint32_t version = w->asg->keys[k.i].first;
+	kr_token left = w->token[version];
 
 	if (seen->writer.i != KR_ABSENT.i) {
 		writer = kr_history_find(w->h, seen->writer);
 		if (writer.i == KR_NONE || !find_left(w, k, writer, &left))
 			return mismatch(r, k, test, predicate);
 		version = kr_analyze_version(w, k, writer);
-		source = writer.i;
 	} else if (w->asg->keys[k.i].open_initial) {
 		kr_analyze_leave_out(w, r->txn, r->op, "\"versions\" with an initial value that is not told");
 		return kr_analyze_see(r, k, test, predicate);
@@ -122,7 +121,7 @@ static enum kr_status see_named(struct kr_replay *r, kr_key k, uint32_t test, bo
 		return mismatch(r, k, test, predicate);
 	if (predicate && version != KR_NONE && version != kr_analyze_version(w, k, r->txn))
 		return see_only_one(r, k, test, version);
-	return kr_analyze_see(r, k, kr_test(KR_TEST_SOURCE, source), predicate);
+	return kr_analyze_see(r, k, kr_test_source(writer), predicate);
 }
 
 enum kr_status kr_analyze_look(struct kr_replay *r, kr_key k, uint32_t test, bool predicate)
@@ -168,27 +167,25 @@ static enum kr_status name_versions(struct kr_replay *r, const struct kr_attr *a
 /* ---- operations on one key ---- */
 
 /* An absent counter is read as 0. */
-static uint32_t value_test(const struct kr_work *w, kr_key k, kr_value value)
+static uint32_t value_test(const struct kr_work *w, kr_key k, kr_token token)
 {
 	int64_t number;
-	bool zero = w->h->keys.at[k.i].kind == KR_KIND_COUNTER && kr_analyze_integer(w, value, &number) &&
+	bool zero = w->h->keys.at[k.i].kind == KR_KIND_COUNTER && kr_analyze_integer(w, token, &number) &&
 		number == 0;
 
-	return kr_test(zero ? KR_TEST_OR_ABSENT : KR_TEST_IS, value.i);
+	return kr_test(zero ? KR_TEST_OR_ABSENT : KR_TEST_IS, token.i);
 }
 
 /* An increment whose result is told: what was there before. */
 static enum kr_status look_before(struct kr_replay *r, const struct kr_operation *op, kr_value after)
 {
-	int64_t delta = 0, sum = 0, before;
-	kr_value value;
+	int64_t before;
+	kr_token token;
 
-	(void)kr_analyze_integer(r->w, op->a, &delta);
-	(void)kr_analyze_integer(r->w, after, &sum);
-	if (__builtin_sub_overflow(sum, delta, &before))
+	if (__builtin_sub_overflow(kr_analyze_told(r->w, after), kr_analyze_told(r->w, op->a), &before))
 		return kr_analyze_refuse(r->w, r->txn, r->op, "a counter beyond 64 bits");
-	KR_TRY(kr_analyze_number(r->w, before, &value));
-	return kr_analyze_look(r, op->key, value_test(r->w, op->key, value), false);
+	KR_TRY(kr_analyze_number(r->w, before, &token));
+	return kr_analyze_look(r, op->key, value_test(r->w, op->key, token), false);
 }
 
 static enum kr_status look_at_key(struct kr_replay *r, const struct kr_operation *op)
@@ -206,7 +203,8 @@ static enum kr_status look_at_key(struct kr_replay *r, const struct kr_operation
 	if (view.when == KR_SEEN_AFTER)
 		return look_before(r, op, view.value);
 	return kr_analyze_look(r, op->key,
-		view.other ? kr_test(KR_TEST_NOT, view.value.i) : value_test(r->w, op->key, view.value),
+		view.other ? kr_test_not(kr_token_of(view.value))
+			   : value_test(r->w, op->key, kr_token_of(view.value)),
 		false);
 }
 
@@ -223,7 +221,7 @@ static enum kr_status replay_operation(struct kr_replay *r, const struct kr_oper
 		if (kr_analyze_grows(r->w, write.key))
 			kr_analyze_grow_write(r, write.key);
 		else
-			kr_analyze_put(r, write.key, write.told);
+			kr_analyze_put(r, write.key, kr_token_of(write.told));
 	}
 	return KR_OK;
 }
@@ -297,7 +295,7 @@ enum kr_status kr_analyze_replay(struct kr_work *w)
 {
 	struct kr_asg *asg = w->asg;
 
-	w->own = KR_NEW_ARRAY(&w->scratch, kr_value, w->h->keys.n);
+	w->own = KR_NEW_ARRAY(&w->scratch, kr_token, w->h->keys.n);
 	asg->obs_first = KR_NEW_ARRAY(&asg->arena, uint32_t, (size_t)asg->ntxns + 1);
 	if (!w->own || !asg->obs_first)
 		return KR_NOMEM;

@@ -58,11 +58,11 @@ static enum kr_status group_passing(struct kr_work *w)
 }
 
 /* Whether `where` (KR_NONE: any present value) takes this value of k. One that is not told it may. */
-static bool takes(const struct kr_work *w, uint32_t where, kr_key k, kr_value value)
+static bool takes(const struct kr_work *w, uint32_t where, kr_key k, kr_token token)
 {
-	if (value.i == KR_NONE || where == KR_NONE)
-		return value.i != KR_ABSENT.i;
-	return kr_analyze_fits(w, kr_test(KR_TEST_MATCH, where), k, value);
+	if (token.i == KR_NONE || where == KR_NONE)
+		return token.i != KR_TOKEN_ABSENT.i;
+	return kr_analyze_fits(w, kr_test(KR_TEST_MATCH, where), k, token);
 }
 
 enum interest { UNTAKEN, PASSING, TAKEN };
@@ -74,14 +74,14 @@ static enum kr_status interest_in(struct kr_work *w, uint32_t where, kr_key k, u
 	*out = UNTAKEN;
 	for (uint32_t v = w->asg->keys[k.i].first; v < w->asg->keys[k.i + 1].first && *out == UNTAKEN; v++) {
 		KR_TRY(kr_ctx_tick(w->ctx));
-		if (takes(w, where, k, w->value[v]))
+		if (takes(w, where, k, w->token[v]))
 			*out = TAKEN;
 	}
 	while (*at < w->passing.n && w->passing.at[*at].key.i < k.i)
 		++*at;
 	for (uint32_t i = *at; *out == UNTAKEN && i < w->passing.n && w->passing.at[i].key.i == k.i; i++) {
 		KR_TRY(kr_ctx_tick(w->ctx));
-		if (takes(w, where, k, w->passing.at[i].value))
+		if (takes(w, where, k, kr_token_of(w->passing.at[i].value)))
 			*out = PASSING;
 	}
 	if (*out == UNTAKEN && w->named && kr_bits_get(w->named, k.i))
@@ -261,7 +261,7 @@ static enum kr_status look_at_row(struct kr_replay *r, const struct kr_row *row)
 {
 	if (kr_analyze_grows(r->w, row->key))
 		return kr_analyze_grow_see(r, row->key, KR_SHOWN_ROW, row->value);
-	return kr_analyze_look(r, row->key, kr_test(KR_TEST_IS, row->value.i), false);
+	return kr_analyze_look(r, row->key, kr_test_is(kr_token_of(row->value)), false);
 }
 
 /* A key that was looked at, unless a row is there. */
@@ -337,7 +337,7 @@ static enum kr_status look_at_range(struct kr_replay *r, const struct kr_scan *s
 			high = place;
 	}
 	for (uint32_t i = low; i < high; i++)
-		KR_TRY(look_at_rest(r, &w->by_name.at[i], kr_test(KR_TEST_IS, KR_ABSENT.i)));
+		KR_TRY(look_at_rest(r, &w->by_name.at[i], kr_test_is(KR_TOKEN_ABSENT)));
 	return KR_OK;
 }
 
@@ -386,7 +386,7 @@ static enum kr_status look_at_match(struct kr_replay *r, const struct kr_operati
 		KR_TRY(row_fits(r, scan, row, &fits));
 	else if (fits && op->kind == KR_OP_SCAN)
 		fits = kr_analyze_fits(w, kr_test(KR_TEST_MATCH, w->where_of[op->scan]), row->key,
-			row->value);
+			kr_token_of(row->value));
 	else if (fits)
 		fits = kr_where_has_prefix(w->h, scan, row->key);
 	if (!fits)
@@ -404,8 +404,8 @@ enum kr_status kr_analyze_scan(struct kr_replay *r, const struct kr_operation *o
 	KR_TRY(find_where(w, op->scan, &where));
 	KR_TRY(look_up(r, where));
 
-	uint32_t match = of_values ? kr_test(KR_TEST_MATCH, where) : kr_test(KR_TEST_NOT, KR_ABSENT.i);
-	uint32_t miss = of_values ? kr_test(KR_TEST_MISS, where) : kr_test(KR_TEST_IS, KR_ABSENT.i);
+	uint32_t match = of_values ? kr_test(KR_TEST_MATCH, where) : kr_test_not(KR_TOKEN_ABSENT);
+	uint32_t miss = of_values ? kr_test(KR_TEST_MISS, where) : kr_test_is(KR_TOKEN_ABSENT);
 
 	for (uint32_t i = 0; i < scan->row_count; i++) {
 		const struct kr_row *row = &w->h->rows.at[scan->row_first + i];

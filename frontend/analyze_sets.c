@@ -158,33 +158,33 @@ uint32_t kr_analyze_other_sets(const struct kr_work *w, kr_key k)
 
 /* ---- tests ---- */
 
-static bool matches(const struct kr_work *w, uint32_t where, kr_key k, kr_value value)
+static bool matches(const struct kr_work *w, uint32_t where, kr_key k, kr_token token)
 {
 	const struct kr_scan *scan = &w->h->scans.at[w->wheres.at[where].scan];
 	struct kr_operand operand = {.type = KR_VALUE_INT};
 
-	if (value.i == KR_ABSENT.i)
+	if (token.i == KR_TOKEN_ABSENT.i)
 		return false;
-	if (value.i < w->h->values.n)
-		operand = kr_operand_of_value(w->h, value);
-	else if (value.i - w->h->values.n >= w->numbers.n)
+	if (token.i < w->h->values.n)
+		operand = kr_operand_of_value(w->h, (kr_value){token.i});
+	else if (token.i - w->h->values.n >= w->numbers.n)
 		/* a value that nobody mentions (analyze_untold.c): nobody observes these sets then */
 		return false;
 	else
-		operand.integer = w->numbers.at[value.i - w->h->values.n];
+		operand.integer = w->numbers.at[token.i - w->h->values.n];
 	return kr_where_holds_of(w->h, scan, k, &operand);
 }
 
-bool kr_analyze_fits(const struct kr_work *w, uint32_t test, kr_key k, kr_value value)
+bool kr_analyze_fits(const struct kr_work *w, uint32_t test, kr_key k, kr_token token)
 {
 	uint32_t argument = kr_test_argument(test);
 
 	switch (kr_test_kind(test)) {
-	case KR_TEST_IS: return value.i == argument;
-	case KR_TEST_NOT: return value.i != argument;
-	case KR_TEST_OR_ABSENT: return value.i == argument || value.i == KR_ABSENT.i;
-	case KR_TEST_MATCH: return matches(w, argument, k, value);
-	case KR_TEST_MISS: return !matches(w, argument, k, value);
+	case KR_TEST_IS: return token.i == argument;
+	case KR_TEST_NOT: return token.i != argument;
+	case KR_TEST_OR_ABSENT: return token.i == argument || token.i == KR_TOKEN_ABSENT.i;
+	case KR_TEST_MATCH: return matches(w, argument, k, token);
+	case KR_TEST_MISS: return !matches(w, argument, k, token);
 	case KR_TEST_SOURCE: break;
 	}
 	return false;
@@ -192,7 +192,7 @@ bool kr_analyze_fits(const struct kr_work *w, uint32_t test, kr_key k, kr_value 
 
 bool kr_analyze_may_start(const struct kr_work *w, uint32_t set, kr_key k)
 {
-	kr_value value = {kr_test_argument(w->test[set])};
+	kr_value value = {kr_test_argument(w->test[set])}; /* of a register, or it is not asked for */
 
 	if (kr_test_kind(w->test[set]) != KR_TEST_IS || k.i >= w->h->keys.n || value.i == KR_ABSENT.i)
 		return true;
@@ -207,23 +207,20 @@ bool kr_analyze_holds(const struct kr_work *w, uint32_t set, uint32_t version)
 	const struct kr_asg_version *v = &w->asg->versions[version];
 
 	if (kr_test_kind(w->test[set]) == KR_TEST_SOURCE)
-		return kr_test_argument(w->test[set]) ==
-			(v->writer.i == KR_NONE ? KR_TEST_ARGUMENTS - 1 : v->writer.i);
-	if (w->value[version].i == KR_NONE)
+		return w->test[set] == kr_test_source(v->writer);
+	if (w->token[version].i == KR_NONE)
 		return kr_analyze_may_start(w, set, v->key);
-	return kr_analyze_fits(w, w->test[set], v->key, w->value[version]);
+	return kr_analyze_fits(w, w->test[set], v->key, w->token[version]);
 }
 
 /* ---- numbers ---- */
 
-bool kr_analyze_integer(const struct kr_work *w, kr_value value, int64_t *out)
+bool kr_analyze_integer(const struct kr_work *w, kr_token token, int64_t *out)
 {
-	if (value.i >= w->h->values.n) {
-		*out = w->numbers.at[value.i - w->h->values.n];
-		return true;
-	}
-	*out = w->h->values.at[value.i].type == KR_VALUE_INT ? w->h->values.at[value.i].integer : 0;
-	return w->h->values.at[value.i].type == KR_VALUE_INT;
+	bool told = token.i < w->h->values.n;
+
+	*out = told ? kr_analyze_told(w, (kr_value){token.i}) : w->numbers.at[token.i - w->h->values.n];
+	return !told || w->h->values.at[token.i].type == KR_VALUE_INT;
 }
 
 static enum kr_status index_numbers(struct kr_work *w)
@@ -242,7 +239,7 @@ static enum kr_status index_numbers(struct kr_work *w)
 	return KR_OK;
 }
 
-enum kr_status kr_analyze_number(struct kr_work *w, int64_t number, kr_value *out)
+enum kr_status kr_analyze_number(struct kr_work *w, int64_t number, kr_token *out)
 {
 	struct kr_mem *mem = w->asg->mem;
 	uint64_t hash = kr_hash_u64((uint64_t)number);
@@ -254,8 +251,8 @@ enum kr_status kr_analyze_number(struct kr_work *w, int64_t number, kr_value *ou
 		(id = kr_table_next(&w->number_table, &it)) != KR_NONE;) {
 		int64_t found;
 
-		if (kr_analyze_integer(w, (kr_value){id}, &found) && found == number) {
-			*out = (kr_value){id};
+		if (kr_analyze_integer(w, (kr_token){id}, &found) && found == number) {
+			*out = (kr_token){id};
 			return KR_OK;
 		}
 	}
@@ -266,7 +263,7 @@ enum kr_status kr_analyze_number(struct kr_work *w, int64_t number, kr_value *ou
 	if (!kr_table_reserve(mem, &w->number_table) || !kr_vec_push(mem, &w->numbers, number))
 		return KR_NOMEM;
 	kr_table_insert(&w->number_table, hash, id);
-	*out = (kr_value){id};
+	*out = (kr_token){id};
 	return KR_OK;
 }
 
@@ -287,14 +284,12 @@ static enum kr_status add_version(struct kr_work *w, uint32_t v, bool fill)
 	kr_key k = w->asg->versions[v].key;
 	kr_txn writer = w->asg->versions[v].writer;
 	uint32_t end = w->key_sets[k.i + 1];
-	uint32_t listed[3] = {kr_analyze_find_set(w, k, kr_test(KR_TEST_IS, w->value[v].i)), KR_NONE,
-		KR_NONE};
+	uint32_t listed[3] = {kr_analyze_find_set(w, k, kr_test_is(w->token[v])), KR_NONE, KR_NONE};
 
 	if (w->any_complement)
-		listed[1] = kr_analyze_find_set(w, k, kr_test(KR_TEST_NOT, w->value[v].i));
+		listed[1] = kr_analyze_find_set(w, k, kr_test_not(w->token[v]));
 	if (w->any_source)
-		listed[2] = kr_analyze_find_set(w, k,
-			kr_test(KR_TEST_SOURCE, writer.i == KR_NONE ? KR_TEST_ARGUMENTS - 1 : writer.i));
+		listed[2] = kr_analyze_find_set(w, k, kr_test_source(writer));
 	for (int i = 0; i < 3; i++)
 		if (listed[i] != KR_NONE)
 			add_member(w, listed[i], v, fill);
@@ -315,7 +310,7 @@ static enum kr_status each_member(struct kr_work *w, bool fill)
 		KR_TRY(kr_ctx_tick(w->ctx));
 		if (w->key_sets[k.i] == w->key_sets[k.i + 1])
 			continue;
-		if (w->value[v].i != KR_NONE) {
+		if (w->token[v].i != KR_NONE) {
 			KR_TRY(add_version(w, v, fill));
 			continue;
 		}

@@ -20,18 +20,18 @@ static bool counts(const struct kr_work *w, const struct kr_observation *o)
 }
 
 /* Whether every observation of k allows the initial value to be this one. */
-static bool suits_all(const struct untold *u, kr_key k, kr_value value)
+static bool suits_all(const struct untold *u, kr_key k, kr_token token)
 {
 	const struct kr_work *w = u->w;
 
 	for (uint32_t s = w->key_sets[k.i]; s < w->key_sets[k.i + 1]; s++)
 		if (kr_bits_get(u->used, s) && kr_test_kind(w->test[s]) != KR_TEST_SOURCE &&
-			kr_analyze_may_start(w, s, k) && !kr_analyze_fits(w, w->test[s], k, value))
+			kr_analyze_may_start(w, s, k) && !kr_analyze_fits(w, w->test[s], k, token))
 			return false;
 	return true;
 }
 
-static bool find_value(const struct untold *u, kr_key k, kr_value *out)
+static bool find_value(const struct untold *u, kr_key k, kr_token *out)
 {
 	const struct kr_work *w = u->w;
 	bool conditions = false;
@@ -44,15 +44,15 @@ static bool find_value(const struct untold *u, kr_key k, kr_value *out)
 		if (!kr_bits_get(u->used, s) || (kind != KR_TEST_IS && kind != KR_TEST_OR_ABSENT) ||
 			!kr_analyze_may_start(w, s, k))
 			continue;
-		*out = (kr_value){kr_test_argument(w->test[s])};
+		*out = kr_test_token(w->test[s]);
 		/* a third value seen agrees with the first two as little as they with each other */
 		if (tried++ < 2 && suits_all(u, k, *out))
 			return true;
 	}
-	*out = KR_ABSENT;
+	*out = KR_TOKEN_ABSENT;
 	if (suits_all(u, k, *out))
 		return true;
-	*out = (kr_value){KR_GROW_PRESENT};
+	*out = KR_TOKEN_THERE;
 	return !conditions && suits_all(u, k, *out);
 }
 
@@ -76,18 +76,18 @@ static enum kr_status forget_others(struct untold *u, kr_key k)
 static enum kr_status settle(struct untold *u, const struct kr_observation *o)
 {
 	struct kr_work *w = u->w;
-	kr_value value;
+	kr_token token;
 
 	if (!counts(w, o) || kr_test_kind(w->test[o->set]) == KR_TEST_IS ||
 		kr_test_kind(w->test[o->set]) == KR_TEST_SOURCE)
 		return KR_OK;
-	if (!find_value(u, o->key, &value)) {
+	if (!find_value(u, o->key, &token)) {
 		kr_analyze_leave_out(w, o->txn, o->op,
 			"seeing that a key of unknown initial value does not hold a certain value");
 		return forget_others(u, o->key);
 	}
 	w->asg->keys[o->key.i].open_initial = false;
-	w->value[w->asg->keys[o->key.i].first] = value;
+	w->token[w->asg->keys[o->key.i].first] = token;
 	w->changed = true;
 	return KR_OK;
 }

@@ -112,7 +112,7 @@ static enum kr_status each_version(struct kr_work *w, uint32_t *next, bool fill)
 				w->stamp[k] = t;
 				if (fill) {
 					w->asg->versions[next[k]] = (struct kr_asg_version){{t}, write.key};
-					w->value[next[k]] = write.value;
+					w->token[next[k]] = kr_token_of(write.value);
 				}
 				next[k]++;
 			}
@@ -153,14 +153,15 @@ enum kr_status kr_analyze_versions(struct kr_work *w)
 	KR_TRY(each_version(w, next, false));
 	KR_TRY(number_keys(w, next));
 	asg->versions = KR_NEW_ARRAY(&asg->arena, struct kr_asg_version, asg->nversions);
-	w->value = KR_NEW_ARRAY(&asg->arena, kr_value, asg->nversions);
-	if (!asg->versions || !w->value)
+	w->token = KR_NEW_ARRAY(&asg->arena, kr_token, asg->nversions);
+	if (!asg->versions || !w->token)
 		return KR_NOMEM;
 	for (uint32_t k = 0; k < asg->nkeys; k++) {
 		uint32_t first = asg->keys[k].first;
 
 		asg->versions[first] = (struct kr_asg_version){{KR_NONE}, {k}};
-		w->value[first] = asg->keys[k].open_initial ? (kr_value){KR_NONE} : w->h->keys.at[k].initial;
+		w->token[first] =
+			asg->keys[k].open_initial ? KR_TOKEN_UNTOLD : kr_token_of(w->h->keys.at[k].initial);
 		next[k] = first + 1;
 	}
 	return each_version(w, next, true);

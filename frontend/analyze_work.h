@@ -11,20 +11,35 @@
 #include "frontend/model/operation.h"
 #include "frontend/where.h"
 
+/* ---- tokens: what tells the versions of a key apart ---- */
+
+/* That the version is absent; a value of the trace; of counters, too, a number that the trace does not have,
+ * numbered behind the values (kr_analyze_number); of lists the kr_item at their end; of sets, marks, parts and
+ * counters that are sums only that they are there. */
+typedef struct { uint32_t i; } kr_token;
+
+#define KR_TEST_ARGUMENTS (UINT32_C(1) << 29)
+#define KR_TOKEN_ABSENT ((kr_token){0})
+#define KR_TOKEN_UNTOLD ((kr_token){KR_NONE}) /* of an initial version */
+#define KR_TOKEN_THERE ((kr_token){KR_TEST_ARGUMENTS - 2})
+#define KR_TOKEN_NEVER ((kr_token){KR_TEST_ARGUMENTS - 1}) /* of no version: "not this" takes all */
+
+static inline kr_token kr_token_of(kr_value value) { return (kr_token){value.i}; }
+static inline kr_token kr_token_there(bool there) { return there ? KR_TOKEN_THERE : KR_TOKEN_ABSENT; }
+
 /* ---- tests: what an observation says of the version that it saw ---- */
 
 enum kr_test_kind {
-	KR_TEST_IS,        /* its value is `argument` */
-	KR_TEST_NOT,       /* its value is not `argument` */
+	KR_TEST_IS,        /* its token is `argument` */
+	KR_TEST_NOT,       /* its token is not `argument` */
 	KR_TEST_SOURCE,    /* transaction `argument` wrote it */
-	KR_TEST_OR_ABSENT, /* its value is `argument`, or it is absent */
+	KR_TEST_OR_ABSENT, /* its token is `argument`, or it is absent */
 	KR_TEST_MATCH,     /* it is present and meets the conditions of where `argument` (kr_work.wheres) */
 	KR_TEST_MISS       /* it does not match them */
 };
 
 /* A test is kept in 32 bits, kind first: observations of one key that saw the same have the same test, and
  * share a set. */
-#define KR_TEST_ARGUMENTS (UINT32_C(1) << 29)
 static inline uint32_t kr_test(enum kr_test_kind kind, uint32_t argument)
 {
 	return (uint32_t)kind * KR_TEST_ARGUMENTS | argument;
@@ -34,6 +49,14 @@ static inline enum kr_test_kind kr_test_kind(uint32_t test)
 	return (enum kr_test_kind)(test / KR_TEST_ARGUMENTS);
 }
 static inline uint32_t kr_test_argument(uint32_t test) { return test % KR_TEST_ARGUMENTS; }
+static inline kr_token kr_test_token(uint32_t test) { return (kr_token){kr_test_argument(test)}; }
+static inline uint32_t kr_test_is(kr_token token) { return kr_test(KR_TEST_IS, token.i); }
+static inline uint32_t kr_test_not(kr_token token) { return kr_test(KR_TEST_NOT, token.i); }
+/* KR_NONE: it is the initial version */
+static inline uint32_t kr_test_source(kr_txn writer)
+{
+	return kr_test(KR_TEST_SOURCE, writer.i == KR_NONE ? KR_TEST_ARGUMENTS - 1 : writer.i);
+}
 
 /* ---- what the steps find ---- */
 
@@ -97,16 +120,12 @@ struct kr_work {
 	/* bits, per key of the trace: list, set, or a counter that is a sum (kr_analyze_grows) */
 	uint64_t *grows;
 	uint32_t *stamp; /* per key of the trace: who wrote it, as the step at hand needs it */
-	kr_value *own;   /* per key, valid where stamp says so: what that transaction wrote last */
+	kr_token *own;   /* per key, valid where stamp says so: what that transaction wrote last */
 	KR_VEC(struct kr_observation) seen; /* while transactions are replayed */
 	/* of committed transactions; kr_analyze_anomalies puts them in file order */
 	KR_VEC(struct kr_found) found;
 
-	/* Per version, in the ASG's arena. i == KR_NONE: an initial value that is not known. Ids from
-	 * h->values.n on, below KR_TEST_ARGUMENTS, are numbers that the trace does not have
-	 * (kr_analyze_number), or, for growing keys and parts, whatever analyze_grow.c uses to tell versions
-	 * apart; they have no name. */
-	kr_value *value;
+	kr_token *token; /* per version, in the ASG's arena */
 	/* Until kr_analyze_sets the observations' field `set` holds the test. */
 	/* nkeys + 1: the sets of k are [key_sets[k], key_sets[k + 1]), ascending by `test` */
 	uint32_t *key_sets;
@@ -191,7 +210,7 @@ enum kr_status kr_analyze_contradict(struct kr_replay *r, kr_key k, enum kr_anom
 /* What the operation saw of a key that does not grow: an observation, or compared with the transaction's own
  * write. */
 enum kr_status kr_analyze_look(struct kr_replay *r, kr_key k, uint32_t test, bool predicate);
-void kr_analyze_put(struct kr_replay *r, kr_key k, kr_value value); /* its own write */
+void kr_analyze_put(struct kr_replay *r, kr_key k, kr_token token); /* its own write */
 enum kr_status kr_analyze_range(struct kr_replay *r, const struct kr_operation *op);
 enum kr_status kr_analyze_scan(struct kr_replay *r, const struct kr_operation *op); /* update, too */
 
@@ -211,7 +230,7 @@ enum kr_shown {
 static inline bool kr_analyze_grows(const struct kr_work *w, kr_key k) { return kr_bits_get(w->grows, k.i); }
 
 /* After kr_analyze_versions: adds part keys and their versions behind the others (asg->keys, nkeys, versions,
- * nversions, parts, nparts, w->value, all in the ASG's arena, may be replaced by larger arrays; part keys are
+ * nversions, parts, nparts, w->token, all in the ASG's arena, may be replaced by larger arrays; part keys are
  * numbered from h->keys.n on), and gives versions of growing keys the ids that tests will ask for.
  * Transactions that replay finds to be absent still have versions here; those are dropped afterwards, before
  * there are sets. May look at the whole history and add to w->found (transactions that committed). */
@@ -241,12 +260,18 @@ struct kr_row kr_analyze_write(const struct kr_work *w, const struct kr_operatio
 /* The version of k that t wrote, or KR_NONE; before there is an index, too. */
 uint32_t kr_analyze_version(const struct kr_work *w, kr_key k, kr_txn t);
 
-/* The integer as a value. */
-enum kr_status kr_analyze_number(struct kr_work *w, int64_t number, kr_value *out);
-bool kr_analyze_integer(const struct kr_work *w, kr_value value, int64_t *out); /* false: it is none */
+/* The number as a token, and back (false: it is none); what a value says, 0 where it is no integer. */
+enum kr_status kr_analyze_number(struct kr_work *w, int64_t number, kr_token *out);
+bool kr_analyze_integer(const struct kr_work *w, kr_token token, int64_t *out);
+static inline int64_t kr_analyze_told(const struct kr_work *w, kr_value value)
+{
+	const struct kr_value_entry *entry = kr_history_value(w->h, value);
+
+	return entry->type == KR_VALUE_INT ? entry->integer : 0;
+}
 
 /* not for KR_TEST_SOURCE */
-bool kr_analyze_fits(const struct kr_work *w, uint32_t test, kr_key k, kr_value value);
+bool kr_analyze_fits(const struct kr_work *w, uint32_t test, kr_key k, kr_token token);
 /* whether k's untold initial value may be what the set stands for */
 bool kr_analyze_may_start(const struct kr_work *w, uint32_t set, kr_key k);
 /* whether the set stands for this version; an untold initial value: as above */

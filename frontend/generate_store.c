@@ -69,7 +69,8 @@ static enum kr_status start_key(struct kr_sim *s, uint32_t k)
 		return KR_NOMEM;
 	if (!absent)
 		initial = grows ? kr_history_text(s->h, KR_VALUE_ARRAY, "[0]", 3) : zero;
-	if (initial.i == KR_NONE || (grows && !absent && !kr_items_add(&s->items, &first.state.items, zero)))
+	if (initial.i == KR_NONE ||
+		(grows && !absent && !kr_items_add(&s->items, &first.state.items, (kr_item){zero.i})))
 		return KR_NOMEM;
 	first.state.value = initial;
 	s->h->keys.at[k].initial = s->options->initial == KR_INITIAL_GIVEN ? initial : KR_ABSENT;
@@ -176,10 +177,10 @@ static struct kr_state look(const struct kr_sim *s, const struct kr_sim_client *
 	return s->keys[t->key.i].versions.at[place].state;
 }
 
-static void put_element(struct kr_sim *s, kr_value element)
+static void put_element(struct kr_sim *s, kr_item item)
 {
 	kr_str_add(&s->text, s->text.n > 1 ? "," : "");
-	kr_history_json_value(s->h, element, &s->text);
+	kr_history_json_value(s->h, (kr_value){item.i}, &s->text);
 }
 
 /* Of a set the elements below its own come in any order. */
@@ -245,7 +246,7 @@ void kr_sim_put(struct kr_sim_touch *t, kr_value value)
 enum kr_status kr_sim_grow(struct kr_sim *s, struct kr_sim_touch *t, kr_value more)
 {
 	const struct kr_datatype *type = s->keys[t->key.i].type;
-	struct kr_write write = {t->key, KR_ADD, more, KR_UNTOLD};
+	struct kr_write write = {t->key, KR_ADD, {more}, KR_UNTOLD};
 	struct kr_effect addition = kr_told_addition(s->h, type, &write);
 
 	return kr_compose(type, &s->items, &t->own, &addition);

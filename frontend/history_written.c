@@ -34,7 +34,7 @@ bool kr_written_value(const struct kr_written *w, kr_key key, kr_value value)
 
 bool kr_written_element(const struct kr_written *w, kr_key key, struct kr_piece element)
 {
-	return kr_written_value(w, key, kr_elements_find(&w->elements, element));
+	return kr_written_value(w, key, (kr_value){kr_elements_find(&w->elements, element).i});
 }
 
 static enum kr_status add(struct kr_written *w, kr_key key, kr_value value)

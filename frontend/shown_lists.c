@@ -10,7 +10,7 @@
 
 struct element {
 	kr_key key;
-	kr_value value; /* or another number (frontend/model/elements.h) */
+	kr_item item;
 	kr_txn writer;  /* of the first append */
 	uint32_t times; /* appends, and places in the initial list */
 	bool last;      /* its append is the last change of the key by a committed transaction */
@@ -31,31 +31,28 @@ struct finder {
 };
 
 /* The element of the key that somebody appended, or that was there at first; or NULL. */
-static struct element *find(const struct finder *f, kr_key k, kr_value value)
+static struct element *find(const struct finder *f, kr_key k, kr_item item)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&f->table, kr_hash_pair(k.i, value.i));
+	for (kr_table_iter it = kr_table_find(&f->table, kr_hash_pair(k.i, item.i));
 		(id = kr_table_next(&f->table, &it)) != KR_NONE;)
-		if (f->elements.at[id].key.i == k.i && f->elements.at[id].value.i == value.i)
+		if (f->elements.at[id].key.i == k.i && f->elements.at[id].item.i == item.i)
 			return &f->elements.at[id];
 	return NULL;
 }
 
 /* NULL: out of memory. */
-static struct element *add(struct finder *f, kr_key k, kr_value value, kr_txn writer)
+static struct element *add(struct finder *f, kr_key k, kr_item item, kr_txn writer)
 {
-	struct element *e = find(f, k, value);
+	struct element *e = find(f, k, item);
 
 	if (!e) {
 		if (!kr_table_reserve(f->mem, &f->table) ||
 			!kr_vec_push(f->mem, &f->elements,
-				(struct element){.key = k,
-					.value = value,
-					.writer = writer,
-					.list = KR_NONE}))
+				(struct element){.key = k, .item = item, .writer = writer, .list = KR_NONE}))
 			return NULL;
-		kr_table_insert(&f->table, kr_hash_pair(k.i, value.i), f->elements.n - 1);
+		kr_table_insert(&f->table, kr_hash_pair(k.i, item.i), f->elements.n - 1);
 		e = &f->elements.at[f->elements.n - 1];
 	}
 	e->times++;
@@ -80,7 +77,7 @@ static enum kr_status index_txn(struct finder *f, kr_txn t)
 		if (!is_list(f, op->key) || !kr_write_at(f->h, op, 0, &write))
 			continue;
 
-		struct element *e = write.how == KR_ADD ? add(f, op->key, write.value, t) : NULL;
+		struct element *e = write.how == KR_ADD ? add(f, op->key, write.item, t) : NULL;
 
 		if (write.how == KR_ADD && !e)
 			return KR_NOMEM;
@@ -126,13 +123,13 @@ static void count_shown(struct finder *f, kr_key k, const struct kr_items *items
 }
 
 /* Whether the transaction had appended the element before its operation. */
-static bool is_own(const struct finder *f, kr_txn t, uint32_t op, kr_key k, kr_value element)
+static bool is_own(const struct finder *f, kr_txn t, uint32_t op, kr_key k, kr_item item)
 {
 	struct kr_write write;
 
 	for (uint32_t i = 0; i < op; i++)
 		if (kr_write_of(f->h, &f->h->ops.at[kr_history_op(f->h, t, i).i], k, &write) &&
-			write.how == KR_ADD && write.value.i == element.i)
+			write.how == KR_ADD && write.item.i == item.i)
 			return true;
 	return false;
 }

@@ -7,8 +7,7 @@
  *     kr_holds(s, kr_before(e, w))  if and only if  kr_holds(kr_apply(s, e), w)
  *
  * A data type is a file in this folder with a descriptor named after it: how additions are put on top, and
- * taken off again. Elements of lists and sets are values or numbers of their own (elements.h): equal ones
- * have equal ids. Elements that grow lie in an arena; states that go on from one another share them, so
+ * taken off again. Equal elements of lists and sets are equal kr_items. Elements that grow lie in an arena; states that go on from one another share them, so
  * that putting one element on top takes constant time. */
 #ifndef KR_FRONTEND_MODEL_DATATYPE_H
 #define KR_FRONTEND_MODEL_DATATYPE_H
@@ -16,7 +15,7 @@
 #include "frontend/model/operation.h"
 
 struct kr_items {
-	const kr_value *at;
+	const kr_item *at;
 	uint32_t n;
 	bool grows; /* they lie where they may go on (kr_items_add) */
 };
@@ -73,7 +72,7 @@ enum kr_status kr_compose(const struct kr_datatype *type, struct kr_arena *arena
 	const struct kr_effect *next);
 
 /* For data types: puts an element behind the others; whether it is one of them. */
-bool kr_items_add(struct kr_arena *arena, struct kr_items *items, kr_value element);
-bool kr_items_have(const struct kr_items *items, kr_value element);
+bool kr_items_add(struct kr_arena *arena, struct kr_items *items, kr_item item);
+bool kr_items_have(const struct kr_items *items, kr_item item);
 
 #endif

@@ -28,7 +28,7 @@ void kr_elements_done(struct kr_elements *e)
 
 static uint64_t text_hash(struct kr_piece text) { return kr_hash_bytes(text.text, text.length); }
 
-kr_value kr_elements_find(const struct kr_elements *e, struct kr_piece text)
+kr_item kr_elements_find(const struct kr_elements *e, struct kr_piece text)
 {
 	uint32_t i;
 
@@ -37,10 +37,10 @@ kr_value kr_elements_find(const struct kr_elements *e, struct kr_piece text)
 		if (e->texts.at[i].length == text.length &&
 			memcmp(e->texts.at[i].text, text.text, text.length) == 0)
 			return e->ids.at[i];
-	return KR_UNTOLD;
+	return (kr_item){KR_NONE};
 }
 
-static bool add(struct kr_elements *e, struct kr_piece text, kr_value id)
+static bool add(struct kr_elements *e, struct kr_piece text, kr_item id)
 {
 	if (!kr_table_reserve(e->mem, &e->table) || !kr_vec_push(e->mem, &e->texts, text) ||
 		!kr_vec_push(e->mem, &e->ids, id))
@@ -61,24 +61,24 @@ enum kr_status kr_elements_name(struct kr_elements *e, kr_value value)
 	if (kr_elements_find(e, text).i != KR_NONE)
 		return KR_OK;
 	text.text = kr_arena_text(&e->arena, text.text, text.length);
-	return text.text && add(e, text, value) ? KR_OK : KR_NOMEM;
+	return text.text && add(e, text, (kr_item){value.i}) ? KR_OK : KR_NOMEM;
 }
 
-kr_value kr_elements_get(struct kr_elements *e, struct kr_piece text)
+kr_item kr_elements_get(struct kr_elements *e, struct kr_piece text)
 {
-	kr_value id = kr_elements_find(e, text);
+	kr_item id = kr_elements_find(e, text);
 
 	if (id.i != KR_NONE)
 		return id;
 	id.i = e->h->values.n + e->strange++;
-	return add(e, text, id) ? id : KR_UNTOLD;
+	return add(e, text, id) ? id : (kr_item){KR_NONE};
 }
 
 enum kr_status kr_elements_split(struct kr_elements *e, kr_value array, struct kr_items *out)
 {
 	const struct kr_value_entry *entry = kr_history_value(e->h, array);
 	struct kr_piece piece;
-	kr_value *at;
+	kr_item *at;
 
 	*out = (struct kr_items){.n = 0};
 	if (entry->type != KR_VALUE_ARRAY || entry->length == 2)
@@ -90,11 +90,11 @@ enum kr_status kr_elements_split(struct kr_elements *e, kr_value array, struct k
 		return KR_OK;
 	kr_vec_clear(&e->walked);
 	for (size_t i = 1; kr_piece_next(entry->text, entry->length, &i, &piece);) {
-		kr_value id = kr_elements_get(e, piece);
+		kr_item id = kr_elements_get(e, piece);
 		if (id.i == KR_NONE || !kr_vec_push(e->mem, &e->walked, id))
 			return KR_NOMEM;
 	}
-	at = KR_NEW_ARRAY(&e->arena, kr_value, e->walked.n);
+	at = KR_NEW_ARRAY(&e->arena, kr_item, e->walked.n);
 	if (!at)
 		return KR_NOMEM;
 	memcpy(at, e->walked.at, e->walked.n * sizeof *at);
@@ -115,14 +115,14 @@ enum kr_status kr_elements_name_added(struct kr_elements *e, struct kr_ctx *ctx)
 	return KR_OK;
 }
 
-void kr_elements_print(const struct kr_elements *e, kr_value element, struct kr_str *out)
+void kr_elements_print(const struct kr_elements *e, kr_item item, struct kr_str *out)
 {
-	if (element.i < e->h->values.n) {
-		kr_history_json_value(e->h, element, out);
+	if (item.i < e->h->values.n) {
+		kr_history_json_value(e->h, (kr_value){item.i}, out);
 		return;
 	}
 	for (uint32_t i = 0; i < e->texts.n; i++)
-		if (e->ids.at[i].i == element.i)
+		if (e->ids.at[i].i == item.i)
 			kr_str_add_bytes(out, e->texts.at[i].text, e->texts.at[i].length);
 }
 
@@ -154,7 +154,7 @@ struct kr_effect kr_told_addition(const struct kr_history *h, const struct kr_da
 	if (type->shown == KR_VALUE_INT)
 		effect.state.number = kr_history_value(h, write->value)->integer;
 	else
-		effect.state.items = (struct kr_items){&write->value, 1, false};
+		effect.state.items = (struct kr_items){&write->item, 1, false};
 	return effect;
 }
 

@@ -14,11 +14,11 @@ struct kr_elements {
 	struct kr_str text;
 	struct kr_table table;         /* text -> texts */
 	KR_VEC(struct kr_piece) texts;
-	KR_VEC(kr_value) ids;          /* parallel: what it stands for */
+	KR_VEC(kr_item) ids;           /* parallel */
 	/* per value of the history: taken apart; `at` NULL: not yet. NULL: none is */
 	struct kr_items *arrays;
 	uint32_t strange;              /* elements that are no values of the history, numbered behind these */
-	KR_VEC(kr_value) walked;       /* elements of the array at hand */
+	KR_VEC(kr_item) walked;        /* elements of the array at hand */
 };
 
 void kr_elements_init(struct kr_elements *e, struct kr_mem *mem, const struct kr_history *h);
@@ -29,10 +29,10 @@ void kr_elements_done(struct kr_elements *e); /* safe on one that is all zero */
 enum kr_status kr_elements_name(struct kr_elements *e, kr_value value);
 enum kr_status kr_elements_name_added(struct kr_elements *e, struct kr_ctx *ctx);
 
-/* The element of this text, which stays: KR_UNTOLD if it has no number; a new number then. i == KR_NONE:
- * out of memory. */
-kr_value kr_elements_find(const struct kr_elements *e, struct kr_piece text);
-kr_value kr_elements_get(struct kr_elements *e, struct kr_piece text);
+/* The element of this text, which stays: i == KR_NONE if it has no number; a new number then, or out of
+ * memory. */
+kr_item kr_elements_find(const struct kr_elements *e, struct kr_piece text);
+kr_item kr_elements_get(struct kr_elements *e, struct kr_piece text);
 
 /* The elements of an array, which get numbers. They stay. */
 enum kr_status kr_elements_split(struct kr_elements *e, kr_value array, struct kr_items *out);
@@ -51,7 +51,7 @@ enum kr_status kr_told_want(struct kr_elements *e, const struct kr_datatype *typ
 
 /* The text of an element that has a number; elements as a JSON array, which ends early where it is longer
  * than `most` bytes. */
-void kr_elements_print(const struct kr_elements *e, kr_value element, struct kr_str *out);
+void kr_elements_print(const struct kr_elements *e, kr_item item, struct kr_str *out);
 void kr_items_print(const struct kr_elements *e, const struct kr_items *items, size_t most,
 	struct kr_str *out);
 

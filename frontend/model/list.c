@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool same(const kr_value *a, const kr_value *b, uint32_t n)
+static bool same(const kr_item *a, const kr_item *b, uint32_t n)
 {
 	return n == 0 || memcmp(a, b, n * sizeof *a) == 0;
 }

@@ -6,7 +6,7 @@
 
 struct room {
 	uint32_t n, cap; /* n: of the longest that lie here */
-	kr_value at[];
+	kr_item at[];
 };
 
 const struct kr_datatype *kr_datatype_of(enum kr_key_kind kind)
@@ -56,7 +56,7 @@ enum kr_status kr_compose(const struct kr_datatype *type, struct kr_arena *arena
 	return KR_OK;
 }
 
-bool kr_items_add(struct kr_arena *arena, struct kr_items *items, kr_value element)
+bool kr_items_add(struct kr_arena *arena, struct kr_items *items, kr_item item)
 {
 	struct room *room =
 		items->grows ? (struct room *)((char *)items->at - offsetof(struct room, at)) : NULL;
@@ -73,15 +73,15 @@ bool kr_items_add(struct kr_arena *arena, struct kr_items *items, kr_value eleme
 		room->cap = cap;
 		room->n = items->n;
 	}
-	room->at[room->n++] = element;
+	room->at[room->n++] = item;
 	*items = (struct kr_items){room->at, room->n, true};
 	return true;
 }
 
-bool kr_items_have(const struct kr_items *items, kr_value element)
+bool kr_items_have(const struct kr_items *items, kr_item item)
 {
 	for (uint32_t i = 0; i < items->n; i++)
-		if (items->at[i].i == element.i)
+		if (items->at[i].i == item.i)
 			return true;
 	return false;
 }

@@ -81,7 +81,7 @@ bool kr_write_at(const struct kr_history *h, const struct kr_operation *op, uint
 	struct kr_row row =
 		scan ? h->rows.at[scan->row_first + i] : (struct kr_row){op->key, value_of(op, m->what)};
 
-	*out = (struct kr_write){row.key, m->how, row.value,
+	*out = (struct kr_write){row.key, m->how, {row.value},
 		!adds                         ? row.value
 			: is_so(op, m->tells) ? value_of(op, m->shown)
 					      : KR_UNTOLD};

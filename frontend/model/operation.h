@@ -10,10 +10,17 @@ enum kr_how {
 	KR_ADD   /* this is put on top of what is there */
 };
 
+/* An element of a list or set, or a number of a mark: the value of the trace that has its text, if there is one,
+ * else a number of its own, behind those of the values (elements.h). */
+typedef struct { uint32_t i; } kr_item;
+
 struct kr_write {
 	kr_key key;
 	enum kr_how how;
-	kr_value value; /* left (KR_ABSENT: deleted), or added: an element, or an increment */
+	union {
+		kr_value value; /* left (KR_ABSENT: deleted), or added: an increment, or */
+		kr_item item;   /* an element */
+	};
 	/* what the trace says of the value left; KR_UNTOLD: nothing, it rests on what was there */
 	kr_value told;
 };

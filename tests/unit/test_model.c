@@ -22,7 +22,7 @@ struct small {
 	struct kr_state states[STATES];
 	struct kr_effect effects[EFFECTS];
 	struct kr_want wants[WANTS];
-	kr_value room[1000];
+	kr_item room[1000];
 	uint32_t used;
 	struct kr_mem mem;
 	struct kr_arena arena;
@@ -64,7 +64,7 @@ static bool array_of(struct small *s, uint32_t code, uint32_t base, uint32_t mos
 	assert_true(s->used + n <= KR_COUNT(s->room));
 	*out = (struct kr_state){.present = n > 0, .items = {s->room + s->used, n, false}};
 	for (uint32_t i = 0, rest = code - first; i < n; i++, rest /= base)
-		s->room[s->used++] = (kr_value){1 + rest % base};
+		s->room[s->used++] = (kr_item){1 + rest % base};
 	return true;
 }
 
@@ -240,7 +240,7 @@ static void test_versions_share(void **state)
 
 	make(&s, KR_KIND_LIST);
 	for (uint32_t i = 1; i < KR_COUNT(versions); i++) {
-		kr_value element = {100 + i}, stray = {7};
+		kr_item element = {100 + i}, stray = {7};
 
 		versions[i] = versions[i - 1];
 		assert_true(apply(&s, &(struct kr_effect){KR_ADD, {.present = true, .items = {&element, 1, false}}}, &versions[i]));
