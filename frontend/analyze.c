@@ -3,13 +3,14 @@
  * Needs a finished history. Gives, per key, one version per transaction that wrote it and may have taken
  * effect; per external observation the set of versions that it may have seen; per transaction whether it took
  * effect, as far as the trace tells; and the known order of versions. Definitions and arguments: docs/asg.md.
- * Each step is in a file of its own (analyze_work.h). Linear in the operations, but for sorting each key's
- * observations. Everything but growing keys has its meaning here; those are the business of
- * analyze_grow.c. */
-#include "frontend/analyze_work.h"
+ * Each step is in a file of its own, and says what it takes and what it gives (analyze_work.h). Linear in the
+ * operations, but for sorting each key's observations. */
+#include "frontend/analyze_grow.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+
+#define LEFT_OUT_SIZE (sizeof((struct kr_analysis){0}.left_out))
 
 /* ---- names ---- */
 
@@ -60,27 +61,20 @@ static void name_value(const void *data, kr_version v, struct kr_str *out)
 		kr_str_format(out, "%" PRId64, names->numbers[id - known]);
 }
 
-/* Growing keys use ids of their own; where there are any, numbers stay without names. */
-static bool any_grows(const struct kr_work *w)
+/* Growing keys use tokens of their own; where there are any, numbers stay without names. */
+static enum kr_status give_names(const struct kr_work *w, const struct kr_writes *writes, bool any_grows,
+	struct kr_asg *asg)
 {
-	for (uint32_t k = 0; k < w->h->keys.n; k++)
-		if (kr_analyze_grows(w, (kr_key){k}))
-			return true;
-	return false;
-}
-
-static enum kr_status give_names(struct kr_work *w)
-{
-	struct names *names = KR_NEW(&w->asg->arena, struct names);
-	uint32_t count = any_grows(w) ? 0 : w->numbers.n;
-	int64_t *numbers = KR_NEW_ARRAY(&w->asg->arena, int64_t, count);
+	struct names *names = KR_NEW(w->arena, struct names);
+	uint32_t count = any_grows ? 0 : w->numbers->own.n;
+	int64_t *numbers = KR_NEW_ARRAY(w->arena, int64_t, count);
 
 	if (!names || !numbers)
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < count; i++)
-		numbers[i] = w->numbers.at[i];
-	*names = (struct names){w->h, w->token, numbers, count, w->asg->parts};
-	w->asg->names = (struct kr_asg_names){names, name_txn, name_key, name_value, name_part};
+		numbers[i] = w->numbers->own.at[i];
+	*names = (struct names){w->h, writes->token, numbers, count, asg->parts};
+	asg->names = (struct kr_asg_names){names, name_txn, name_key, name_value, name_part};
 	return KR_OK;
 }
 
@@ -98,17 +92,16 @@ enum kr_status kr_analyze_refuse(const struct kr_work *w, kr_txn t, uint32_t op,
 	return KR_UNSUPPORTED;
 }
 
-void kr_analyze_leave_out(struct kr_work *w, kr_txn t, uint32_t op, const char *what)
+void kr_analyze_leave_out(const struct kr_work *w, kr_txn t, uint32_t op, const char *what)
 {
 	/* formats other than ours cannot tell initial values themselves (frontend/format.c) */
 	bool tellable = kr_history_untold(w->h) && strstr(what, "initial value") && w->h->format &&
 		strcmp(w->h->format, "native") != 0;
 	char name[40];
 
-	if (!w->out->left_out[0])
-		(void)snprintf(w->out->left_out, sizeof w->out->left_out,
-			"%s is not decided (operation %u of %s)%s", what, op,
-			kr_history_brief(w->h, w->h->txns.at[t.i].id, name, sizeof name),
+	if (!w->left_out[0])
+		(void)snprintf(w->left_out, LEFT_OUT_SIZE, "%s is not decided (operation %u of %s)%s", what,
+			op, kr_history_brief(w->h, w->h->txns.at[t.i].id, name, sizeof name),
 			tellable ? "; --initial FILE tells initial values" : "");
 }
 
@@ -125,52 +118,113 @@ static enum kr_status check_size(const struct kr_work *w)
 
 /* ---- the steps ---- */
 
-static enum kr_status run(struct kr_work *w)
+static enum kr_status fill_txns(const struct kr_work *w, const uint8_t *presence, struct kr_asg *asg)
 {
+	const struct kr_history *h = w->h;
+
+	asg->clock_skew = h->clock_skew;
+	asg->nsessions = h->sessions.n;
+	asg->ntxns = h->txns.n;
+	asg->txns = KR_NEW_ARRAY(w->arena, struct kr_asg_txn, asg->ntxns);
+	if (!asg->txns)
+		return KR_NOMEM;
+	for (uint32_t t = 0; t < asg->ntxns; t++) {
+		const struct kr_transaction *from = &h->txns.at[t];
+
+		asg->txns[t] = (struct kr_asg_txn){
+			.presence = presence[t],
+			.outcome_unknown = from->status == KR_UNKNOWN,
+			.has_begin = from->flags & KR_TXN_HAS_BEGIN,
+			.has_end = from->flags & KR_TXN_HAS_END,
+			.session = from->session.i,
+			.begin = from->flags & KR_TXN_HAS_BEGIN ? from->begin_invoked : 0,
+			.end = from->flags & KR_TXN_HAS_END ? from->end_returned : 0,
+		};
+		KR_TRY(kr_ctx_tick(w->ctx));
+	}
+	return KR_OK;
+}
+
+static enum kr_status assemble(const struct kr_work *w, const struct kr_settled *settled,
+	const struct kr_writes *writes, const struct kr_sets *sets, struct kr_asg *asg)
+{
+	asg->nkeys = writes->nkeys;
+	asg->keys = writes->keys;
+	asg->nversions = writes->nversions;
+	asg->versions = writes->versions;
+	asg->nparts = writes->nparts;
+	asg->parts = writes->parts;
+	asg->nobs = sets->nobs;
+	asg->obs = sets->obs;
+	asg->obs_first = sets->obs_first;
+	asg->nsets = sets->nsets;
+	asg->sets = sets->sets;
+	asg->nmembers = sets->nmembers;
+	asg->members = sets->members;
+	KR_TRY(fill_txns(w, settled->presence, asg));
+	return kr_asg_index(asg);
+}
+
+/* What the steps give that is not in the ASG's arena. */
+struct given {
+	struct kr_numbers numbers;
+	struct kr_looks looks;
+	struct kr_growing *growing;
+	struct kr_observed observed;
+};
+
+static enum kr_status run(const struct kr_work *w, struct given *g, struct kr_analysis *out)
+{
+	struct kr_writes writes = {.nkeys = w->h->keys.n};
+	struct kr_sets sets;
+	struct kr_settled settled;
+
 	KR_TRY(check_size(w));
-	KR_TRY(kr_analyze_txns(w));
-	KR_TRY(kr_analyze_versions(w));
-	KR_TRY(kr_analyze_scans(w));
-	KR_TRY(kr_analyze_grow_keys(w));
-	KR_TRY(kr_analyze_replay(w));
-	KR_TRY(kr_analyze_sets(w));
-	KR_TRY(kr_asg_index(w->asg));
-	KR_TRY(kr_analyze_presence(w));
-	KR_TRY(kr_analyze_anomalies(w));
-	KR_TRY(kr_analyze_untold(w));
-	KR_TRY(kr_analyze_compact(w));
-	KR_TRY(kr_analyze_orders(w));
-	return give_names(w);
+	KR_TRY(kr_analyze_versions(w, &writes));
+	KR_TRY(kr_analyze_looks(w, &writes, &g->looks));
+	KR_TRY(kr_analyze_growing(w, &writes, &g->growing));
+	KR_TRY(kr_analyze_replay(w, &writes, &g->looks, g->growing, &g->observed));
+	KR_TRY(kr_analyze_drop_versions(w, &g->observed, &writes));
+	KR_TRY(kr_analyze_sets(w, &writes, &g->looks, g->growing, &g->observed, &sets));
+	KR_TRY(kr_analyze_presence(w, &g->observed, &sets, &writes, &settled));
+	KR_TRY(kr_analyze_anomalies(&g->observed, &settled, &sets, out));
+	KR_TRY(kr_analyze_untold(&settled, &writes, &sets));
+	KR_TRY(kr_analyze_compact(&settled, &writes, &sets));
+	KR_TRY(assemble(w, &settled, &writes, &sets, &out->asg));
+	KR_TRY(kr_analyze_orders(w, g->growing, out->anomaly_count > 0, &out->asg));
+	out->shows_own = writes.shows_own || (g->growing && g->growing->shows_own);
+	out->coarse = g->growing && g->growing->coarse;
+	out->told_lists = g->growing && g->growing->told_lists;
+	return give_names(w, &writes, g->growing, &out->asg);
 }
 
 static enum kr_status analyze(struct kr_ctx *ctx, const struct kr_history *h, bool installs, bool exact,
 	struct kr_analysis *out, struct kr_err *err)
 {
 	struct kr_analysis analysis = {.anomaly_count = 0};
+	struct given given = {.growing = NULL};
+	struct kr_arena scratch;
 	struct kr_work w = {.ctx = ctx,
+		.mem = &ctx->mem,
+		.arena = &analysis.asg.arena,
+		.scratch = &scratch,
 		.h = h,
-		.out = &analysis,
-		.asg = &analysis.asg,
 		.err = err,
 		.installs = installs,
-		.exact = exact};
+		.exact = exact,
+		.left_out = analysis.left_out,
+		.numbers = &given.numbers};
 
 	kr_asg_init(&analysis.asg, &ctx->mem);
-	kr_arena_init(&w.scratch, &ctx->mem);
+	kr_arena_init(&scratch, &ctx->mem);
 
-	enum kr_status status = run(&w);
+	enum kr_status status = run(&w, &given, &analysis);
 
-	kr_analyze_grow_free(&w);
-	kr_vec_done(&ctx->mem, &w.seen);
-	kr_vec_done(&ctx->mem, &w.found);
-	kr_vec_done(&ctx->mem, &w.numbers);
-	kr_vec_done(&ctx->mem, &w.by_name);
-	kr_vec_done(&ctx->mem, &w.looked);
-	kr_vec_done(&ctx->mem, &w.passing);
-	kr_vec_done(&ctx->mem, &w.wheres);
-	kr_table_done(&ctx->mem, &w.number_table);
-	kr_table_done(&ctx->mem, &w.where_table);
-	kr_arena_done(&w.scratch);
+	kr_growing_free(given.growing);
+	kr_looks_done(w.mem, &given.looks);
+	kr_vec_done(w.mem, &given.observed.found);
+	kr_numbers_done(w.mem, &given.numbers);
+	kr_arena_done(&scratch);
 	if (status)
 		kr_analysis_done(&analysis);
 	else

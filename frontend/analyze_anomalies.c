@@ -14,19 +14,41 @@
 
 /* ---- who wrote what ---- */
 
+/* Who else wrote what a candidate set stands for (not used for KR_TEST_NOT). */
+struct source {
+	kr_txn intermediate
+		[2];    /* two different transactions that wrote it, but not last, and did not abort */
+	kr_txn aborted; /* one that took no effect */
+};
+
+/* Two writes of different values to one key, by whomever: if something other than `value` was ever written,
+ * one of them is it. */
+struct trace {
+	kr_txn txn;
+	kr_value value;
+	bool intermediate;
+};
+
+struct sources {
+	const struct kr_sets *sets;
+	const uint8_t *presence;
+	struct source *of;         /* per set; NULL: not asked for yet */
+	struct trace (*traces)[2]; /* per key; NULL: nothing lists what it does not hold */
+};
+
 /* Whether t's write, intermediate or last, can be no version because t took no effect. An intermediate write
  * is one whether t did or not. */
-static bool is_aborted(const struct kr_work *w, kr_txn t, bool intermediate)
+static bool is_aborted(const struct sources *s, kr_txn t, bool intermediate)
 {
-	return w->h->txns.at[t.i].status == KR_ABORTED ||
-		(!intermediate && w->asg->txns[t.i].presence == KR_ABSENT_TXN);
+	return s->sets->w->h->txns.at[t.i].status == KR_ABORTED ||
+		(!intermediate && s->presence[t.i] == KR_ABSENT_TXN);
 }
 
-static void add_source(struct kr_work *w, kr_txn t, uint32_t set, bool intermediate)
+static void add_source(struct sources *sources, kr_txn t, uint32_t set, bool intermediate)
 {
-	struct kr_sources *s = &w->sources[set];
+	struct source *s = &sources->of[set];
 
-	if (is_aborted(w, t, intermediate)) {
+	if (is_aborted(sources, t, intermediate)) {
 		if (s->aborted.i == KR_NONE)
 			s->aborted = t;
 	} else if (intermediate && s->intermediate[0].i == KR_NONE) {
@@ -36,140 +58,114 @@ static void add_source(struct kr_work *w, kr_txn t, uint32_t set, bool intermedi
 	}
 }
 
-static void add_trace(struct kr_work *w, kr_txn t, kr_key k, kr_value value, bool intermediate)
-{
-	struct kr_traces *traces = &w->traces[k.i];
-
-	if (traces->at[0].txn.i == KR_NONE) {
-		traces->at[0].txn = t;
-		traces->at[0].value = value;
-		traces->at[0].intermediate = intermediate;
-	} else if (traces->at[1].txn.i == KR_NONE && traces->at[0].value.i != value.i) {
-		traces->at[1].txn = t;
-		traces->at[1].value = value;
-		traces->at[1].intermediate = intermediate;
-	}
-}
-
 /* The write is what these sets stand for. */
-static enum kr_status add_to_sets(struct kr_work *w, kr_txn t, struct kr_row write, bool intermediate)
+static enum kr_status add_write(void *data, kr_txn t, struct kr_row write, bool last)
 {
+	struct sources *s = data;
+	const struct kr_sets *sets = s->sets;
 	kr_key k = write.key;
-	uint32_t set = kr_analyze_find_set(w, k, kr_test_is(kr_token_of(write.value)));
+	struct trace *traces = s->traces ? s->traces[k.i] : NULL;
+	uint32_t set;
 
+	KR_TRY(kr_ctx_tick(sets->w->ctx));
+	if (kr_analyze_grows(sets->writes, k) || write.value.i == KR_NONE)
+		return KR_OK; /* nobody can tell the value */
+	set = kr_analyze_find_set(sets, k, kr_test_is(kr_token_of(write.value)));
 	if (set != KR_NONE)
-		add_source(w, t, set, intermediate);
-	set = w->any_source && !intermediate ? kr_analyze_find_set(w, k, kr_test_source(t)) : KR_NONE;
+		add_source(s, t, set, !last);
+	set = sets->any_source && last ? kr_analyze_find_set(sets, k, kr_test_source(t)) : KR_NONE;
 	if (set != KR_NONE)
-		add_source(w, t, set, false);
-	for (uint32_t s = kr_analyze_other_sets(w, k); s < w->key_sets[k.i + 1]; s++) {
-		KR_TRY(kr_ctx_tick(w->ctx));
-		if (kr_analyze_fits(w, w->test[s], k, kr_token_of(write.value)))
-			add_source(w, t, s, intermediate);
+		add_source(s, t, set, false);
+	for (set = kr_analyze_other_sets(sets, k); set < sets->key_sets[k.i + 1]; set++) {
+		KR_TRY(kr_ctx_tick(sets->w->ctx));
+		if (kr_analyze_fits(sets->w, sets->looks, sets->test[set], k, kr_token_of(write.value)))
+			add_source(s, t, set, !last);
 	}
+	if (traces && traces[0].txn.i == KR_NONE)
+		traces[0] = (struct trace){t, write.value, !last};
+	else if (traces && traces[1].txn.i == KR_NONE && traces[0].value.i != write.value.i)
+		traces[1] = (struct trace){t, write.value, !last};
 	return KR_OK;
 }
 
-static enum kr_status add_writes(struct kr_work *w, kr_txn t, const struct kr_operation *op)
+static enum kr_status find_sources(struct sources *s, struct kr_arena *arena)
 {
-	for (uint32_t n = kr_write_count(w->h, op); n-- > 0;) {
-		struct kr_row write = kr_analyze_write(w, op, n);
-		bool intermediate = w->stamp[write.key.i] == t.i;
+	const struct kr_sets *sets = s->sets;
 
-		KR_TRY(kr_ctx_tick(w->ctx));
-		w->stamp[write.key.i] = t.i;
-		if (kr_analyze_grows(w, write.key) || write.value.i == KR_NONE)
-			continue; /* nobody can tell the value */
-		KR_TRY(add_to_sets(w, t, write, intermediate));
-		if (w->any_complement)
-			add_trace(w, t, write.key, write.value, intermediate);
-	}
-	return KR_OK;
-}
-
-static enum kr_status add_all_writes(struct kr_work *w)
-{
-	memset(w->stamp, 0xff, w->h->keys.n * sizeof *w->stamp);
-	for (uint32_t t = 0; t < w->h->txns.n; t++) {
-		const struct kr_transaction *txn = &w->h->txns.at[t];
-
-		for (uint32_t i = txn->op_count; i-- > 0;) {
-			KR_TRY(kr_ctx_tick(w->ctx));
-			KR_TRY(add_writes(w, (kr_txn){t}, &w->h->ops.at[txn->op_first + i]));
-		}
-	}
-	return KR_OK;
-}
-
-enum kr_status kr_analyze_sources(struct kr_work *w)
-{
-	if (w->sources)
+	if (s->of)
 		return KR_OK;
-
-	struct kr_sources *sources = KR_NEW_ARRAY(&w->scratch, struct kr_sources, w->asg->nsets);
-
-	if (!sources)
+	s->of = KR_NEW_ARRAY(arena, struct source, sets->nsets);
+	if (!s->of)
 		return KR_NOMEM;
-	memset(sources, 0xff, w->asg->nsets * sizeof *sources);
-	w->sources = sources;
-	if (w->any_complement) {
-		w->traces = KR_NEW_ARRAY(&w->scratch, struct kr_traces, w->asg->nkeys);
-		if (!w->traces)
+	memset(s->of, 0xff, sets->nsets * sizeof *s->of);
+	if (sets->any_complement) {
+		s->traces = kr_arena_alloc(arena, sets->writes->nkeys, sizeof *s->traces);
+		if (!s->traces)
 			return KR_NOMEM;
-		memset(w->traces, 0xff, w->asg->nkeys * sizeof *w->traces);
+		memset(s->traces, 0xff, sets->writes->nkeys * sizeof *s->traces);
 	}
-	return add_all_writes(w);
+	return kr_analyze_each_write(sets->w, sets->writes, true, add_write, s);
 }
 
-bool kr_analyze_written(const struct kr_work *w, uint32_t set)
+enum kr_status kr_analyze_written(const struct kr_sets *sets, const uint8_t *presence, struct kr_arena *arena,
+	uint64_t **out)
 {
-	const struct kr_asg_set *s = &w->asg->sets[set];
-	bool by_version = s->count > 0 &&
-		w->asg->versions[w->asg->members[s->first + s->count - 1].i].writer.i != KR_NONE;
+	struct sources sources = {.sets = sets, .presence = presence};
 
-	return by_version || w->sources[set].aborted.i != KR_NONE ||
-		w->sources[set].intermediate[0].i != KR_NONE;
+	*out = KR_NEW_ARRAY(arena, uint64_t, KR_BITS_WORDS(sets->nsets));
+	if (!*out)
+		return KR_NOMEM;
+	KR_TRY(find_sources(&sources, arena));
+	for (uint32_t s = 0; s < sets->nsets; s++) {
+		const struct kr_asg_set *set = &sets->sets[s];
+		bool by_version = set->count > 0 &&
+			sets->writes->versions[sets->members[set->first + set->count - 1].i].writer.i !=
+				KR_NONE;
+
+		if (by_version || sources.of[s].aborted.i != KR_NONE ||
+			sources.of[s].intermediate[0].i != KR_NONE)
+			kr_bits_set(*out, s);
+	}
+	return KR_OK;
 }
 
 /* ---- naming ---- */
 
 static kr_txn other_than(const kr_txn pair[2], kr_txn t) { return pair[0].i == t.i ? pair[1] : pair[0]; }
 
-static void name_test(const struct kr_work *w, const struct kr_observation *o, struct kr_anomaly *out)
+static void name_test(const struct sources *s, const struct kr_observation *o, struct kr_anomaly *out)
 {
-	const struct kr_sources *sources = &w->sources[o->set];
-	kr_txn intermediate = other_than(sources->intermediate, o->txn);
-	kr_version own = kr_asg_version_of(w->asg, o->txn, o->key);
-	bool is_own = (own.i != KR_NONE && kr_analyze_holds(w, o->set, own.i)) ||
-		sources->intermediate[0].i != KR_NONE;
+	const struct source *source = &s->of[o->set];
+	kr_txn intermediate = other_than(source->intermediate, o->txn);
+	uint32_t own = kr_analyze_version(s->sets->writes, o->key, o->txn);
+	bool is_own = (own != KR_NONE && kr_analyze_holds(s->sets, o->set, own)) ||
+		source->intermediate[0].i != KR_NONE;
 
 	if (intermediate.i != KR_NONE) {
 		out->kind = KR_INTERMEDIATE_READ;
 		out->other = intermediate;
-	} else if (sources->aborted.i != KR_NONE) {
+	} else if (source->aborted.i != KR_NONE) {
 		out->kind = KR_ABORTED_READ;
-		out->other = sources->aborted;
+		out->other = source->aborted;
 	} else {
 		out->kind = is_own ? KR_FUTURE_READ : KR_GARBAGE_READ;
 	}
 }
 
-static void name_complement(const struct kr_work *w, const struct kr_observation *o, struct kr_anomaly *out)
+static void name_complement(const struct sources *s, const struct kr_observation *o, struct kr_anomaly *out)
 {
-	const struct kr_traces *traces = &w->traces[o->key.i];
-
 	out->kind = KR_GARBAGE_READ;
 	for (int i = 0; i < 2; i++) {
-		kr_txn t = traces->at[i].txn;
+		const struct trace *trace = &s->traces[o->key.i][i];
+		kr_txn t = trace->txn;
 
-		if (t.i == KR_NONE || traces->at[i].value.i == kr_test_argument(w->test[o->set]))
+		if (t.i == KR_NONE || trace->value.i == kr_test_argument(s->sets->test[o->set]))
 			continue;
 		if (t.i == o->txn.i) {
 			out->kind = KR_FUTURE_READ;
 			continue;
 		}
-		out->kind =
-			is_aborted(w, t, traces->at[i].intermediate) ? KR_ABORTED_READ : KR_INTERMEDIATE_READ;
+		out->kind = is_aborted(s, t, trace->intermediate) ? KR_ABORTED_READ : KR_INTERMEDIATE_READ;
 		out->other = t;
 		return;
 	}
@@ -198,28 +194,28 @@ static bool make_room(struct kr_analysis *out, enum kr_anomaly_kind kind)
 	return false;
 }
 
-static enum kr_status add_anomaly(struct kr_work *w, struct kr_anomaly anomaly)
+static enum kr_status add_anomaly(struct kr_analysis *out, struct kr_anomaly anomaly)
 {
-	struct kr_analysis *out = w->out;
-
 	out->anomaly_count++;
 	if (out->anomalies.n >= ANOMALIES_MOST && !make_room(out, anomaly.kind))
 		return KR_OK;
-	return kr_vec_push(w->asg->mem, &out->anomalies, anomaly) ? KR_OK : KR_NOMEM;
+	return kr_vec_push(out->asg.mem, &out->anomalies, anomaly) ? KR_OK : KR_NOMEM;
 }
 
-static enum kr_status add_unexplained(struct kr_work *w, struct kr_observation *o)
+static enum kr_status add_unexplained(struct sources *s, const struct kr_observation *o,
+	struct kr_analysis *out)
 {
+	const struct kr_sets *sets = s->sets;
 	struct kr_anomaly anomaly = {.txn = o->txn, .op = o->op, .key = o->key, .other = {KR_NONE}};
 
-	KR_TRY(kr_analyze_sources(w));
-	if (o->key.i >= w->h->keys.n || kr_analyze_grows(w, o->key))
-		KR_TRY(kr_analyze_grow_name(w, o, &anomaly));
-	else if (kr_test_kind(w->test[o->set]) == KR_TEST_NOT)
-		name_complement(w, o, &anomaly);
+	KR_TRY(find_sources(s, sets->w->scratch));
+	if (o->key.i >= sets->w->h->keys.n || kr_analyze_grows(sets->writes, o->key))
+		KR_TRY(kr_analyze_grow_name(sets, s->presence, o, &anomaly));
+	else if (kr_test_kind(sets->test[o->set]) == KR_TEST_NOT)
+		name_complement(s, o, &anomaly);
 	else
-		name_test(w, o, &anomaly);
-	return add_anomaly(w, anomaly);
+		name_test(s, o, &anomaly);
+	return add_anomaly(out, anomaly);
 }
 
 /* ---- what was found before ---- */
@@ -232,34 +228,36 @@ static int in_file(const void *data, uint32_t a, uint32_t b)
 }
 
 /* Into file order; those of one operation stay as they are. */
-static enum kr_status sort_found(struct kr_work *w)
+static enum kr_status sort_found(const struct kr_work *w, const struct kr_observed *observed,
+	struct kr_found **out)
 {
-	uint32_t n = w->found.n, *order = KR_NEW_ARRAY(&w->scratch, uint32_t, n),
-		 *other = KR_NEW_ARRAY(&w->scratch, uint32_t, n);
-	struct kr_found *found = KR_NEW_ARRAY(&w->scratch, struct kr_found, n);
+	uint32_t n = observed->found.n, *order = KR_NEW_ARRAY(w->scratch, uint32_t, n),
+		 *other = KR_NEW_ARRAY(w->scratch, uint32_t, n);
 
-	if (!order || !other || !found)
+	*out = KR_NEW_ARRAY(w->scratch, struct kr_found, n);
+	if (!order || !other || !*out)
 		return KR_NOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		order[i] = i;
-		found[i] = w->found.at[i];
-	}
-	kr_sort_ids(order, other, n, in_file, found);
 	for (uint32_t i = 0; i < n; i++)
-		w->found.at[i] = found[order[i]];
+		order[i] = i;
+	kr_sort_ids(order, other, n, in_file, observed->found.at);
+	for (uint32_t i = 0; i < n; i++)
+		(*out)[i] = observed->found.at[order[i]];
 	return KR_OK;
 }
 
 /* Whether anybody wrote the value to the key, in whatever way, or it was there at first. */
-static bool is_written(const struct kr_work *w, kr_key k, kr_value value)
+static bool is_written(const struct kr_sets *sets, kr_key k, kr_value value)
 {
-	if (w->asg->keys[k.i].open_initial || w->token[w->asg->keys[k.i].first].i == value.i)
-		return true;
-	for (uint32_t i = 0; i < w->h->ops.n; i++) {
-		const struct kr_operation *op = &w->h->ops.at[i];
+	const struct kr_asg_key *key = &sets->writes->keys[k.i];
+	const struct kr_history *h = sets->w->h;
 
-		for (uint32_t n = kr_write_count(w->h, op); n-- > 0;) {
-			struct kr_row write = kr_analyze_write(w, op, n);
+	if (key->open_initial || sets->writes->token[key->first].i == value.i)
+		return true;
+	for (uint32_t i = 0; i < h->ops.n; i++) {
+		const struct kr_operation *op = &h->ops.at[i];
+
+		for (uint32_t n = kr_write_count(h, op); n-- > 0;) {
+			struct kr_row write = kr_analyze_write(sets->w, sets->writes, op, n);
 
 			if (write.key.i == k.i && write.value.i == value.i)
 				return true;
@@ -285,10 +283,10 @@ static kr_value shown(const struct kr_history *h, const struct kr_operation *op,
 }
 
 /* Whether the last ones in the list are of the operation, one of them a garbage read of the key. */
-static bool is_listed(const struct kr_work *w, const struct kr_found *found)
+static bool is_listed(const struct kr_analysis *out, const struct kr_found *found)
 {
-	for (uint32_t i = w->out->anomalies.n; i-- > 0;) {
-		const struct kr_anomaly *a = &w->out->anomalies.at[i];
+	for (uint32_t i = out->anomalies.n; i-- > 0;) {
+		const struct kr_anomaly *a = &out->anomalies.at[i];
 
 		if (a->txn.i != found->txn.i || a->op != found->op)
 			return false;
@@ -300,53 +298,62 @@ static bool is_listed(const struct kr_work *w, const struct kr_found *found)
 
 /* A value that its reader cannot have seen, since it wrote the key itself, or names another version, and that
  * nobody wrote is garbage, too. */
-static bool is_garbage(const struct kr_work *w, const struct kr_found *found)
+static bool is_garbage(const struct kr_sets *sets, const struct kr_analysis *out,
+	const struct kr_found *found)
 {
-	const struct kr_operation *op = &w->h->ops.at[kr_history_op(w->h, found->txn, found->op).i];
-	bool of_values = w->h->keys.at[found->key.i].kind <= KR_KIND_REGISTER &&
-		found->kind >= KR_INTERNAL_INCONSISTENCY;
+	const struct kr_history *h = sets->w->h;
+	const struct kr_operation *op = &h->ops.at[kr_history_op(h, found->txn, found->op).i];
+	bool of_values =
+		h->keys.at[found->key.i].kind <= KR_KIND_REGISTER && found->kind >= KR_INTERNAL_INCONSISTENCY;
 
-	if (!of_values || w->out->anomalies.n >= ANOMALIES_MOST || is_listed(w, found))
+	if (!of_values || out->anomalies.n >= ANOMALIES_MOST || is_listed(out, found))
 		return false;
 
-	kr_value value = shown(w->h, op, found->key);
+	kr_value value = shown(h, op, found->key);
 
-	return value.i != KR_NONE && !is_written(w, found->key, value);
+	return value.i != KR_NONE && !is_written(sets, found->key, value);
 }
 
-static enum kr_status add_found(struct kr_work *w, uint32_t *at, kr_txn t, uint32_t before_op)
+/* Those from *found on that stand before the operation. */
+static enum kr_status add_found(const struct kr_sets *sets, struct kr_analysis *out,
+	const struct kr_found **found, const struct kr_found *end, kr_txn t, uint32_t before_op)
 {
-	for (; *at < w->found.n; (*at)++) {
-		const struct kr_found *found = &w->found.at[*at];
+	for (; *found < end; ++*found) {
+		const struct kr_found *x = *found;
+		struct kr_anomaly anomaly = {x->kind, x->txn, x->op, x->key, x->other};
 
-		if (found->txn.i > t.i || (found->txn.i == t.i && found->op >= before_op))
+		if (x->txn.i > t.i || (x->txn.i == t.i && x->op >= before_op))
 			break;
-		KR_TRY(add_anomaly(w,
-			(struct kr_anomaly){found->kind, found->txn, found->op, found->key, found->other}));
-		if (is_garbage(w, found))
-			KR_TRY(add_anomaly(w,
-				(struct kr_anomaly){KR_GARBAGE_READ, found->txn, found->op, found->key,
-					found->other}));
+		KR_TRY(add_anomaly(out, anomaly));
+		anomaly.kind = KR_GARBAGE_READ;
+		if (is_garbage(sets, out, x))
+			KR_TRY(add_anomaly(out, anomaly));
 	}
 	return KR_OK;
 }
 
-enum kr_status kr_analyze_anomalies(struct kr_work *w)
+enum kr_status kr_analyze_anomalies(const struct kr_observed *observed, const struct kr_settled *settled,
+	struct kr_sets *sets, struct kr_analysis *out)
 {
-	struct kr_asg *asg = w->asg;
-	uint32_t found = 0;
+	const struct kr_work *w = sets->w;
+	struct sources sources = {.sets = sets, .presence = settled->presence};
+	struct kr_found *sorted;
 
-	KR_TRY(sort_found(w));
-	for (uint32_t i = 0; i < asg->nobs; i++) {
-		struct kr_observation *o = &asg->obs[i];
+	KR_TRY(sort_found(w, observed, &sorted));
+
+	const struct kr_found *found = sorted, *end = sorted + observed->found.n;
+
+	for (uint32_t i = 0; i < sets->nobs; i++) {
+		struct kr_observation *o = &sets->obs[i];
 
 		KR_TRY(kr_ctx_tick(w->ctx));
-		if (w->h->txns.at[o->txn.i].status != KR_COMMITTED || kr_analyze_candidates(w, o) > 0)
+		if (w->h->txns.at[o->txn.i].status != KR_COMMITTED ||
+			kr_analyze_candidates(sets, settled, o) > 0)
 			continue;
-		KR_TRY(add_found(w, &found, o->txn, o->op));
-		KR_TRY(add_unexplained(w, o));
+		KR_TRY(add_found(sets, out, &found, end, o->txn, o->op));
+		KR_TRY(add_unexplained(&sources, o, out));
 		o->set = KR_NONE;
-		w->changed = true;
+		sets->changed = true;
 	}
-	return add_found(w, &found, (kr_txn){KR_NONE}, 0);
+	return add_found(sets, out, &found, end, (kr_txn){KR_NONE}, 0);
 }

@@ -4,162 +4,148 @@
  * hold. In place, linear. */
 #include "frontend/analyze_work.h"
 
-static bool is_absent(const struct kr_asg *asg, kr_txn t)
+struct compacting {
+	const struct kr_work *w;
+	const uint8_t *presence;
+	struct kr_writes *writes;
+	struct kr_sets *sets;
+	uint32_t *map;  /* per version: its new number, or KR_NONE */
+	uint32_t *used; /* per set: somebody observes it; then its new number */
+};
+
+static bool is_absent(const struct compacting *c, kr_txn t)
 {
-	return t.i != KR_NONE && asg->txns[t.i].presence == KR_ABSENT_TXN;
+	return t.i != KR_NONE && c->presence[t.i] == KR_ABSENT_TXN;
 }
 
-/* Drops versions; map[old] becomes the new number or KR_NONE. */
-static enum kr_status compact_versions(struct kr_work *w, uint32_t *map)
+static enum kr_status compact_versions(struct compacting *c)
 {
-	struct kr_asg *asg = w->asg;
+	struct kr_writes *writes = c->writes;
 	uint32_t n = 0;
 
-	for (uint32_t k = 0; k < asg->nkeys; k++) {
-		uint32_t from = asg->keys[k].first;
-		uint32_t end = asg->keys[k + 1].first;
-
-		asg->keys[k].first = n;
-		for (uint32_t v = from; v < end; v++) {
-			KR_TRY(kr_ctx_tick(w->ctx));
-			map[v] = is_absent(asg, asg->versions[v].writer) ? KR_NONE : n;
-			if (map[v] == KR_NONE)
-				continue;
-			asg->versions[n] = asg->versions[v];
-			w->token[n++] = w->token[v];
-		}
-	}
-	asg->keys[asg->nkeys].first = n;
-	asg->nversions = n;
-	return KR_OK;
-}
-
-enum kr_status kr_analyze_drop_versions(struct kr_work *w)
-{
-	uint32_t *map = KR_NEW_ARRAY(&w->scratch, uint32_t, w->asg->nversions);
-
-	if (!map)
+	c->map = KR_NEW_ARRAY(c->w->scratch, uint32_t, writes->nversions);
+	if (!c->map)
 		return KR_NOMEM;
-	KR_TRY(compact_versions(w, map));
-	w->changed = false;
-	return KR_OK;
-}
+	for (uint32_t k = 0; k < writes->nkeys; k++) {
+		uint32_t from = writes->keys[k].first, end = writes->keys[k + 1].first;
 
-static enum kr_status compact_index(struct kr_work *w, const uint32_t *map)
-{
-	struct kr_asg *asg = w->asg;
-	uint32_t n = 0;
-
-	for (uint32_t t = 0; t < asg->ntxns; t++) {
-		uint32_t from = asg->written_first[t];
-
-		asg->written_first[t] = n;
-		for (uint32_t i = from; i < asg->written_first[t + 1]; i++) {
-			KR_TRY(kr_ctx_tick(w->ctx));
-			if (map[asg->written[i].i] != KR_NONE)
-				asg->written[n++] = (kr_version){map[asg->written[i].i]};
-		}
-	}
-	asg->written_first[asg->ntxns] = n;
-	return KR_OK;
-}
-
-/* Drops observations; used[set] becomes true for those of the others. */
-static enum kr_status compact_observations(struct kr_work *w, uint32_t *used)
-{
-	struct kr_asg *asg = w->asg;
-	uint32_t n = 0;
-
-	for (uint32_t t = 0; t < asg->ntxns; t++) {
-		uint32_t from = asg->obs_first[t];
-
-		asg->obs_first[t] = n;
-		for (uint32_t o = from; o < asg->obs_first[t + 1] && !is_absent(asg, (kr_txn){t}); o++) {
-			KR_TRY(kr_ctx_tick(w->ctx));
-			if (asg->obs[o].set == KR_NONE)
+		writes->keys[k].first = n;
+		for (uint32_t v = from; v < end; v++) {
+			KR_TRY(kr_ctx_tick(c->w->ctx));
+			c->map[v] = is_absent(c, writes->versions[v].writer) ? KR_NONE : n;
+			if (c->map[v] == KR_NONE)
 				continue;
-			used[asg->obs[o].set] = true;
-			asg->obs[n++] = asg->obs[o];
+			writes->versions[n] = writes->versions[v];
+			writes->token[n++] = writes->token[v];
 		}
 	}
-	asg->obs_first[asg->ntxns] = n;
-	asg->nobs = n;
+	writes->keys[writes->nkeys].first = n;
+	writes->nversions = n;
+	return KR_OK;
+}
+
+enum kr_status kr_analyze_drop_versions(const struct kr_work *w, const struct kr_observed *observed,
+	struct kr_writes *writes)
+{
+	struct compacting c = {.w = w, .presence = observed->presence, .writes = writes};
+
+	return observed->any_lost ? compact_versions(&c) : KR_OK;
+}
+
+static enum kr_status compact_observations(struct compacting *c)
+{
+	struct kr_sets *sets = c->sets;
+	uint32_t ntxns = c->w->h->txns.n, n = 0;
+
+	for (uint32_t t = 0; t < ntxns; t++) {
+		uint32_t from = sets->obs_first[t];
+
+		sets->obs_first[t] = n;
+		for (uint32_t o = from; o < sets->obs_first[t + 1] && !is_absent(c, (kr_txn){t}); o++) {
+			KR_TRY(kr_ctx_tick(c->w->ctx));
+			if (sets->obs[o].set == KR_NONE)
+				continue;
+			c->used[sets->obs[o].set] = true;
+			sets->obs[n++] = sets->obs[o];
+		}
+	}
+	sets->obs_first[ntxns] = n;
+	sets->nobs = n;
 	return KR_OK;
 }
 
 /* Whether a member stays one. Versions are still those of before. */
-static bool is_member(const struct kr_work *w, uint32_t set, kr_version v)
+static bool is_member(const struct compacting *c, uint32_t set, kr_version v)
 {
-	const struct kr_asg_version *version = &w->asg->versions[v.i];
+	kr_txn writer = c->writes->versions[v.i].writer;
 
-	if (version->writer.i != KR_NONE)
-		return !is_absent(w->asg, version->writer);
-	if (w->asg->sets[set].complement) /* listed for now; a member only if the set does not hold it */
-		return w->token[v.i].i != KR_NONE && !kr_analyze_holds(w, set, v.i);
-	return kr_analyze_holds(w, set, v.i);
+	if (writer.i != KR_NONE)
+		return !is_absent(c, writer);
+	if (c->sets->sets[set].complement) /* listed for now; a member only if the set does not hold it */
+		return c->writes->token[v.i].i != KR_NONE && !kr_analyze_holds(c->sets, set, v.i);
+	return kr_analyze_holds(c->sets, set, v.i);
 }
 
 /* Takes members out of the sets; renumbers nothing. */
-static enum kr_status filter_members(struct kr_work *w)
+static enum kr_status filter_members(struct compacting *c)
 {
-	struct kr_asg *asg = w->asg;
+	struct kr_sets *sets = c->sets;
 	uint32_t n = 0;
 
-	for (uint32_t s = 0; s < asg->nsets; s++) {
-		struct kr_asg_set set = asg->sets[s];
+	for (uint32_t s = 0; s < sets->nsets; s++) {
+		struct kr_asg_set set = sets->sets[s];
 
-		asg->sets[s].first = n;
+		sets->sets[s].first = n;
 		for (uint32_t i = set.first; i < set.first + set.count; i++) {
-			KR_TRY(kr_ctx_tick(w->ctx));
-			if (is_member(w, s, asg->members[i]))
-				asg->members[n++] = asg->members[i];
+			KR_TRY(kr_ctx_tick(c->w->ctx));
+			if (is_member(c, s, sets->members[i]))
+				sets->members[n++] = sets->members[i];
 		}
-		asg->sets[s].count = n - asg->sets[s].first;
+		sets->sets[s].count = n - sets->sets[s].first;
 	}
-	asg->nmembers = n;
+	sets->nmembers = n;
 	return KR_OK;
 }
 
-/* Drops sets that are not used, with their members, and gives versions their new numbers; used[old] becomes
- * the new number of a set. */
-static enum kr_status compact_sets(struct kr_work *w, uint32_t *used, const uint32_t *map)
+/* Drops sets that are not used, with their members, and gives versions their new numbers. */
+static enum kr_status compact_sets(struct compacting *c)
 {
-	struct kr_asg *asg = w->asg;
+	struct kr_sets *sets = c->sets;
 	uint32_t n = 0, members = 0;
 
-	for (uint32_t s = 0; s < asg->nsets; s++) {
-		struct kr_asg_set set = asg->sets[s];
+	for (uint32_t s = 0; s < sets->nsets; s++) {
+		struct kr_asg_set set = sets->sets[s];
 
-		if (!used[s])
+		if (!c->used[s])
 			continue;
-		used[s] = n;
-		asg->sets[n] = set;
-		asg->sets[n++].first = members;
+		c->used[s] = n;
+		sets->sets[n] = set;
+		sets->sets[n++].first = members;
 		for (uint32_t i = set.first; i < set.first + set.count; i++) {
-			KR_TRY(kr_ctx_tick(w->ctx));
-			asg->members[members++] = (kr_version){map[asg->members[i].i]};
+			KR_TRY(kr_ctx_tick(c->w->ctx));
+			sets->members[members++] = (kr_version){c->map[sets->members[i].i]};
 		}
 	}
-	asg->nsets = n;
-	asg->nmembers = members;
-	for (uint32_t o = 0; o < asg->nobs; o++)
-		asg->obs[o].set = used[asg->obs[o].set];
+	sets->nsets = n;
+	sets->nmembers = members;
+	for (uint32_t o = 0; o < sets->nobs; o++)
+		sets->obs[o].set = c->used[sets->obs[o].set];
 	return KR_OK;
 }
 
-enum kr_status kr_analyze_compact(struct kr_work *w)
+enum kr_status kr_analyze_compact(const struct kr_settled *settled, struct kr_writes *writes,
+	struct kr_sets *sets)
 {
-	if (!w->changed)
+	const struct kr_work *w = sets->w;
+	struct compacting c = {.w = w, .presence = settled->presence, .writes = writes, .sets = sets};
+
+	if (!settled->changed && !sets->changed)
 		return KR_OK;
-
-	uint32_t *map = KR_NEW_ARRAY(&w->scratch, uint32_t, w->asg->nversions);
-	uint32_t *used = KR_NEW_ARRAY(&w->scratch, uint32_t, w->asg->nsets);
-
-	if (!map || !used)
+	c.used = KR_NEW_ARRAY(w->scratch, uint32_t, sets->nsets);
+	if (!c.used)
 		return KR_NOMEM;
-	KR_TRY(filter_members(w));
-	KR_TRY(compact_observations(w, used));
-	KR_TRY(compact_versions(w, map));
-	KR_TRY(compact_index(w, map));
-	return compact_sets(w, used, map);
+	KR_TRY(filter_members(&c));
+	KR_TRY(compact_observations(&c));
+	KR_TRY(compact_versions(&c));
+	return compact_sets(&c);
 }

@@ -5,7 +5,7 @@
 
 /* ---- writes by key ---- */
 
-static enum kr_status each_write(struct kr_grow *g, bool fill)
+static enum kr_status each_write(struct kr_growing *g, bool fill)
 {
 	const struct kr_history *h = g->w->h;
 	struct kr_write write;
@@ -17,16 +17,17 @@ static enum kr_status each_write(struct kr_grow *g, bool fill)
 			const struct kr_operation *op = &h->ops.at[txn->op_first + i];
 
 			KR_TRY(kr_ctx_tick(g->w->ctx));
-			if (op->scan != KR_NONE || !kr_analyze_grows(g->w, op->key) ||
+			if (op->scan != KR_NONE || !kr_analyze_grows(g->versions, op->key) ||
 				!kr_write_at(h, op, 0, &write))
 				continue;
 
 			bool element =
 				write.how == KR_ADD && kr_datatype_of(kr_grow_kind(g, write.key))->parts;
 
+			g->deleted[write.key.i] |= write.how == KR_SET && txn->status != KR_ABORTED;
 			if (fill)
 				g->writes[g->write_first[write.key.i + 1]++] = (struct kr_grow_write){{t}, i,
-					element ? write.value.i : KR_NONE, write.how == KR_SET};
+					element ? write.item : (kr_item){KR_NONE}, write.how == KR_SET};
 			else
 				g->write_first[write.key.i + 2]++;
 		}
@@ -34,21 +35,22 @@ static enum kr_status each_write(struct kr_grow *g, bool fill)
 	return KR_OK;
 }
 
-static enum kr_status index_writes(struct kr_grow *g)
+static enum kr_status index_writes(struct kr_growing *g)
 {
 	uint32_t nkeys = g->w->h->keys.n;
 
-	g->write_first = KR_NEW_ARRAY(&g->w->scratch, uint32_t, (size_t)nkeys + 2);
-	if (!g->write_first)
+	g->write_first = KR_NEW_ARRAY(g->w->scratch, uint32_t, (size_t)nkeys + 2);
+	g->deleted = KR_NEW_ARRAY(g->w->scratch, bool, nkeys);
+	if (!g->write_first || !g->deleted)
 		return KR_NOMEM;
 	KR_TRY(each_write(g, false));
 	for (uint32_t k = 0; k < nkeys; k++)
 		g->write_first[k + 2] += g->write_first[k + 1];
-	g->writes = KR_NEW_ARRAY(&g->w->scratch, struct kr_grow_write, g->write_first[nkeys + 1]);
+	g->writes = KR_NEW_ARRAY(g->w->scratch, struct kr_grow_write, g->write_first[nkeys + 1]);
 	return g->writes ? each_write(g, true) : KR_NOMEM;
 }
 
-uint32_t kr_grow_run(const struct kr_grow *g, kr_key k, uint32_t i)
+uint32_t kr_grow_run(const struct kr_growing *g, kr_key k, uint32_t i)
 {
 	uint32_t end = i;
 
@@ -57,7 +59,7 @@ uint32_t kr_grow_run(const struct kr_grow *g, kr_key k, uint32_t i)
 	return end;
 }
 
-bool kr_grow_since(const struct kr_grow *g, uint32_t i, uint32_t end, uint32_t *since)
+bool kr_grow_since(const struct kr_growing *g, uint32_t i, uint32_t end, uint32_t *since)
 {
 	bool deleted = false;
 
@@ -72,13 +74,13 @@ bool kr_grow_since(const struct kr_grow *g, uint32_t i, uint32_t end, uint32_t *
 }
 
 /* Initial arrays name elements that nobody need have written: then all values are named. */
-static enum kr_status name_initial(struct kr_grow *g)
+static enum kr_status name_initial(struct kr_growing *g)
 {
 	const struct kr_history *h = g->w->h;
 	bool any = false;
 
 	for (kr_key k = {0}; k.i < h->keys.n && !any; k.i++)
-		any = kr_analyze_grows(g->w, k) &&
+		any = kr_analyze_grows(g->versions, k) &&
 			kr_history_value(h, g->initial[k.i])->type == KR_VALUE_ARRAY;
 	for (uint32_t v = 0; v < h->values.n && any; v++) {
 		KR_TRY(kr_ctx_tick(g->w->ctx));
@@ -89,25 +91,25 @@ static enum kr_status name_initial(struct kr_grow *g)
 
 /* ---- elements ---- */
 
-struct kr_grow_element *kr_grow_find(const struct kr_grow *g, kr_key k, uint32_t element)
+struct kr_grow_element *kr_grow_find(const struct kr_growing *g, kr_key k, kr_item item)
 {
 	uint32_t id;
 
-	if (element == KR_NONE)
+	if (item.i == KR_NONE)
 		return NULL;
-	for (kr_table_iter it = kr_table_find(&g->element_table, kr_hash_pair(k.i, element));
+	for (kr_table_iter it = kr_table_find(&g->element_table, kr_hash_pair(k.i, item.i));
 		(id = kr_table_next(&g->element_table, &it)) != KR_NONE;)
-		if (g->elements.at[id].key.i == k.i && g->elements.at[id].element == element)
+		if (g->elements.at[id].key.i == k.i && g->elements.at[id].item.i == item.i)
 			return &g->elements.at[id];
 	return NULL;
 }
 
-static struct kr_grow_element *get_element(struct kr_grow *g, kr_key k, uint32_t element)
+static struct kr_grow_element *get_element(struct kr_growing *g, kr_key k, kr_item item)
 {
-	struct kr_mem *mem = g->w->asg->mem;
-	struct kr_grow_element *found = kr_grow_find(g, k, element);
+	struct kr_mem *mem = g->w->mem;
+	struct kr_grow_element *found = kr_grow_find(g, k, item);
 	struct kr_grow_element fresh = {.key = k,
-		.element = element,
+		.item = item,
 		.write = KR_NONE,
 		.aborted = {KR_NONE},
 		.part = {KR_NONE},
@@ -117,11 +119,11 @@ static struct kr_grow_element *get_element(struct kr_grow *g, kr_key k, uint32_t
 		return found;
 	if (!kr_table_reserve(mem, &g->element_table) || !kr_vec_push(mem, &g->elements, fresh))
 		return NULL;
-	kr_table_insert(&g->element_table, kr_hash_pair(k.i, element), g->elements.n - 1);
+	kr_table_insert(&g->element_table, kr_hash_pair(k.i, item.i), g->elements.n - 1);
 	return &g->elements.at[g->elements.n - 1];
 }
 
-static enum kr_status add_initial(struct kr_grow *g, kr_key k)
+static enum kr_status add_initial(struct kr_growing *g, kr_key k)
 {
 	kr_item mark = {g->initial[k.i].i};
 	struct kr_items items;
@@ -130,7 +132,7 @@ static enum kr_status add_initial(struct kr_grow *g, kr_key k)
 	if (kr_grow_kind(g, k) == KR_KIND_MARK && g->initial[k.i].i != KR_ABSENT.i)
 		items = (struct kr_items){&mark, 1, false};
 	for (uint32_t i = 0; i < items.n; i++) {
-		struct kr_grow_element *e = get_element(g, k, items.at[i].i);
+		struct kr_grow_element *e = get_element(g, k, items.at[i]);
 
 		if (!e)
 			return KR_NOMEM;
@@ -141,14 +143,14 @@ static enum kr_status add_initial(struct kr_grow *g, kr_key k)
 	return KR_OK;
 }
 
-static enum kr_status add_written(struct kr_grow *g, kr_key k)
+static enum kr_status add_written(struct kr_growing *g, kr_key k)
 {
 	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1]; i++) {
 		const struct kr_grow_write *x = &g->writes[i];
 
-		if (x->element == KR_NONE)
+		if (x->item.i == KR_NONE)
 			continue;
-		struct kr_grow_element *e = get_element(g, k, x->element);
+		struct kr_grow_element *e = get_element(g, k, x->item);
 		if (!e)
 			return KR_NOMEM;
 		if (kr_grow_aborted(g, x->txn)) {
@@ -162,17 +164,17 @@ static enum kr_status add_written(struct kr_grow *g, kr_key k)
 	return KR_OK;
 }
 
-enum kr_status kr_grow_elements(struct kr_grow *g)
+enum kr_status kr_grow_elements(struct kr_growing *g, struct kr_writes *writes)
 {
 	uint32_t nkeys = g->w->h->keys.n;
 
 	KR_TRY(index_writes(g));
-	kr_elements_init(&g->numbered, g->w->asg->mem, g->w->h);
+	kr_elements_init(&g->numbered, g->w->mem, g->w->h);
 	KR_TRY(kr_elements_name_added(&g->numbered, g->w->ctx));
-	KR_TRY(kr_grow_initial(g));
+	KR_TRY(kr_grow_initial(g, writes));
 	KR_TRY(name_initial(g));
-	g->element_first = KR_NEW_ARRAY(&g->w->scratch, uint32_t, (size_t)nkeys + 1);
-	g->initials = KR_NEW_ARRAY(&g->w->scratch, uint32_t, nkeys);
+	g->element_first = KR_NEW_ARRAY(g->w->scratch, uint32_t, (size_t)nkeys + 1);
+	g->initials = KR_NEW_ARRAY(g->w->scratch, uint32_t, nkeys);
 	if (!g->element_first || !g->initials)
 		return KR_NOMEM;
 	for (kr_key k = {0}; k.i < nkeys; k.i++) {

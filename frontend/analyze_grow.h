@@ -1,32 +1,33 @@
-/* What the files of growing keys share; for frontend/analyze_grow.c, analyze_elements.c, analyze_lists.c,
- * analyze_list_orders.c, analyze_bags.c, analyze_subsets.c and analyze_ranks.c (sets), analyze_marks.c,
- * analyze_counters.c and analyze_totals.c only. */
+/* What the files of growing keys share; for frontend/analyze_grow.c, analyze_elements.c, analyze_initial.c,
+ * analyze_lists.c, analyze_list_orders.c, analyze_bags.c, analyze_subsets.c and analyze_ranks.c (sets),
+ * analyze_marks.c, analyze_counters.c and analyze_totals.c only. */
 #ifndef KR_FRONTEND_ANALYZE_GROW_H
 #define KR_FRONTEND_ANALYZE_GROW_H
 
-#include "frontend/analyze_work.h"
+#include "frontend/analyze_replay.h"
 #include "frontend/model/elements.h"
 
 /* A write of a growing key: append, add, inc or delete. */
 struct kr_grow_write {
 	kr_txn txn;
-	uint32_t op;      /* within txn */
-	uint32_t element; /* append, add, max; else KR_NONE */
+	uint32_t op;  /* within txn */
+	kr_item item; /* append, add, max; else KR_NONE */
 	bool deletes;
 };
 
-/* An element of one list or set, or a number that a mark was raised to, by the id of its value. */
+/* An element of one list or set, or a number that a mark was raised to. */
 struct kr_grow_element {
 	kr_key key;
-	uint32_t element;
+	kr_item item;
 	uint32_t write;   /* its first write by a transaction that did not abort, into writes, or KR_NONE */
 	bool twice;       /* it was written (or was there) more than once */
 	bool initial;     /* it was there at the beginning */
 	kr_txn aborted;   /* one that wrote it and aborted, or KR_NONE */
 	kr_key part;      /* of a set or mark: its part, or KR_NONE */
-	uint32_t mark;    /* of the read at hand */
-	uint32_t rank;    /* in a set that has ranks; initial elements have rank 0 */
-	uint32_t place;   /* in the longest list of the key that has been checked, if that has it there */
+	/* The replay's: of the read at hand; its place in the longest list of the key that has been checked, if
+	 * that has it there. */
+	uint32_t mark, place;
+	uint32_t rank;    /* in a set that has ranks; initial elements have rank 0 (analyze_ranks.c) */
 };
 
 /* What the transaction that is being replayed has done to a key. */
@@ -40,138 +41,146 @@ struct kr_grow_own {
 
 struct kr_grow_read { kr_txn txn; uint32_t op; kr_key key; struct kr_items list; bool committed, refuted; };
 struct kr_grow_total { kr_txn txn; uint32_t op; kr_key key; int64_t total; };
-KR_VEC_NAMED(kr_grow_versions, struct kr_asg_version);
-KR_VEC_NAMED(kr_grow_tokens, kr_token);
-
 struct kr_grow_subsets;
 
-struct kr_grow {
-	struct kr_work *w;
-	/* per key of the trace: as told, or, of a list, as reads tell (kr_grow_initial) */
-	kr_value *initial;
-	uint32_t *write_first; /* per key of the trace, and one more */
-	/* of growing keys, by key, then transaction, then op; aborted ones, too */
-	struct kr_grow_write *writes;
-	/* elements */
-	struct kr_elements numbered;
-	struct kr_table element_table;              /* (key, element) -> elements */
-	KR_VEC(struct kr_grow_element) elements;    /* by key */
-	uint32_t *element_first;                    /* per key of the trace, and one more */
+/* What the replays find. */
+struct kr_grow_seen {
+	struct kr_grow_own *own;               /* per key of the trace */
 	uint32_t marks;
-	/* parts, while they are made */
-	KR_VEC(struct kr_asg_part) parts;
-	KR_VEC(uint32_t) part_first;                /* into part_versions */
-	struct kr_grow_versions part_versions;
-	struct kr_grow_tokens part_tokens;
-	uint32_t *parts_of;                         /* per key of the trace, and one more: its parts */
-	struct kr_grow_own *own;                    /* per key of the trace */
-	/* lists */
-	KR_VEC(struct kr_grow_read) reads;          /* external ones, in the order of the trace */
-	/* per write, the first of its transaction and key: the part that stands for what they leave, or
-	 * KR_NONE */
-	kr_key *run_part;
-	/* per key of the trace: a list that some transaction deletes which did not abort */
-	bool *cleared;
-	/* per key of the trace: elements that were there at the beginning */
-	uint32_t *initials;
 	/* per key of the trace: the longest list that was read of it and found in order; not of a list that
 	 * is deleted */
 	struct kr_items *checked;
-	/* sets */
-	/* per key of the trace: its reads tell an order of all its elements, by rank (analyze_ranks.c) */
-	bool *chained;
-	/* and so completely that no more need be observed than what is next to the read's rank */
-	bool *ranked;
-	uint32_t *by_rank;                          /* the elements of such a key, where its elements are */
-	/* external reads by committed transactions that had not added anything */
+	KR_VEC(struct kr_grow_read) reads;     /* external ones, of lists, in the order of the trace */
+	/* external reads of sets, by committed transactions that had not added anything */
 	KR_VEC(struct kr_grow_read) shown;
-	/* counters */
 	KR_VEC(struct kr_grow_total) totals;
-	uint32_t total_at;                          /* of the filling replay */
-	struct kr_grow_versions whole_versions;     /* as they were before any was dropped */
-	bool *absolute;                             /* per version of a whole key: its value is known */
-	int64_t *amount;                            /* per version: its value, or by how much it adds */
+	uint32_t total_at;                     /* of the filling replay */
 	/* per key of the trace: what its versions can add up to (analyze_totals.c), or NULL */
 	struct kr_grow_subsets **subsets;
-	bool *relative;                             /* per key of the trace: some version is not absolute */
+};
+
+/* Per key of the trace: of sets whose reads tell an order of all their elements (analyze_ranks.c). */
+struct kr_grow_ranks {
+	bool *chained;     /* they do */
+	bool *ranked;      /* so completely that no more need be observed than what is next to the read's rank */
+	uint32_t *by_rank; /* the elements of such a key, where its elements are */
+};
+
+struct kr_growing {
+	const struct kr_work *w;
+	const struct kr_writes *versions;      /* with those of parts */
+	bool coarse, told_lists, shows_own;    /* as in struct kr_analysis */
+	/* per key of the trace: as told, or, of a list, as reads tell (kr_grow_initial) */
+	kr_value *initial;
+	uint32_t *write_first;                 /* per key of the trace, and one more */
+	/* of growing keys, by key, then transaction, then op; aborted ones, too */
+	struct kr_grow_write *writes;
+	bool *deleted;                         /* per key of the trace: by some that did not abort */
+	struct kr_elements numbered;
+	struct kr_table element_table;         /* (key, element) -> elements */
+	KR_VEC(struct kr_grow_element) elements; /* by key */
+	uint32_t *element_first;               /* per key of the trace, and one more */
+	uint32_t *initials;                    /* per key of the trace: elements that were there at first */
+	uint32_t *parts_of;                    /* per key of the trace, and one more: its parts */
+	/* Lists. Per write, the first of its transaction and key: the part that stands for what they leave, or
+	 * KR_NONE. */
+	kr_key *run_part;
+	/* Counters. Per version of a whole key, as they were before any was dropped: its value is known, that,
+	 * or by how much it adds; per key of the trace: some version is not absolute. */
+	KR_VEC(struct kr_asg_version) whole_versions;
+	bool *absolute;
+	int64_t *amount;
+	bool *relative;
+
+	struct kr_grow_seen seen;
+	struct kr_grow_ranks ranks;
 };
 
 /* Orders between the elements of one set; beyond it levels without rw must do without some. */
 #define KR_GROW_PAIRS_MOST (UINT32_C(1) << 22)
 
-static inline enum kr_key_kind kr_grow_kind(const struct kr_grow *g, kr_key k)
+static inline enum kr_key_kind kr_grow_kind(const struct kr_growing *g, kr_key k)
 {
 	return (enum kr_key_kind)g->w->h->keys.at[k.i].kind;
 }
-static inline struct kr_write kr_grow_did(const struct kr_grow *g, const struct kr_grow_write *x)
+static inline struct kr_write kr_grow_did(const struct kr_growing *g, const struct kr_grow_write *x)
 {
 	struct kr_write write = {.how = KR_KEEP};
 
 	(void)kr_write_at(g->w->h, &g->w->h->ops.at[kr_history_op(g->w->h, x->txn, x->op).i], 0, &write);
 	return write;
 }
-static inline bool kr_grow_aborted(const struct kr_grow *g, kr_txn t)
+static inline bool kr_grow_aborted(const struct kr_growing *g, kr_txn t)
 {
 	return g->w->h->txns.at[t.i].status == KR_ABORTED;
 }
 
 /* End of the run of writes of one key by one transaction that begins at `i`. */
-uint32_t kr_grow_run(const struct kr_grow *g, kr_key k, uint32_t i);
+uint32_t kr_grow_run(const struct kr_growing *g, kr_key k, uint32_t i);
 /* Whether the writes [i, end) of one transaction delete the key; *since: the first behind the last that does,
  * else i. */
-bool kr_grow_since(const struct kr_grow *g, uint32_t i, uint32_t end, uint32_t *since);
+bool kr_grow_since(const struct kr_growing *g, uint32_t i, uint32_t end, uint32_t *since);
 
 /* Elements (analyze_elements.c). */
-enum kr_status kr_grow_elements(struct kr_grow *g);
-struct kr_grow_element *kr_grow_find(const struct kr_grow *g, kr_key k, uint32_t element); /* or NULL */
+enum kr_status kr_grow_elements(struct kr_growing *g, struct kr_writes *writes);
+struct kr_grow_element *kr_grow_find(const struct kr_growing *g, kr_key k, kr_item item); /* or NULL */
 
-/* Fills `initial`, and closes the lists whose untold initial value reads tell (analyze_initial.c). After
- * kr_grow_elements has indexed the writes. */
-enum kr_status kr_grow_initial(struct kr_grow *g);
+/* Untold initial values (analyze_initial.c). Fills `initial`, and closes the lists whose untold initial value
+ * reads tell; after kr_grow_elements has indexed the writes. Whether the parts of a key may have been there at
+ * first, though that is not told. */
+enum kr_status kr_grow_initial(struct kr_growing *g, struct kr_writes *writes);
+bool kr_grow_open(const struct kr_growing *g, kr_key k);
 
-/* Making parts: begin one, then its versions after the initial one, by ascending writer. */
-enum kr_status kr_grow_part(struct kr_grow *g, kr_key of, uint32_t label, kr_token initial, kr_key *out);
-enum kr_status kr_grow_part_version(struct kr_grow *g, kr_txn writer, kr_token token);
+/* Parts while they are made: begin one, then its versions after the initial one, by ascending writer. */
+struct kr_parts {
+	struct kr_growing *g;
+	struct kr_writes *writes;
+	KR_VEC(struct kr_asg_part) parts;
+	KR_VEC(uint32_t) first; /* into versions */
+	KR_VEC(struct kr_asg_version) versions;
+	KR_VEC(kr_token) tokens;
+};
+enum kr_status kr_grow_part(struct kr_parts *p, kr_key of, uint32_t label, kr_token initial, kr_key *out);
+enum kr_status kr_grow_part_version(struct kr_parts *p, kr_txn writer, kr_token token);
 
 /* What the transaction that is being replayed has done to the key. */
 struct kr_grow_own *kr_grow_own(struct kr_replay *r, kr_key k);
 /* Takes a want back over the transaction's own writes: what the version that it saw must have been. *done:
  * that may be any; or none, which is a contradiction. */
 enum kr_status kr_grow_pull(struct kr_replay *r, kr_key k, struct kr_want *want, bool *done);
-enum kr_status kr_grow_contradict(struct kr_replay *r, kr_key k, enum kr_anomaly_kind kind, kr_txn other);
 /* Absent, or not, of a key that the transaction has not written. */
 enum kr_status kr_grow_see_presence(struct kr_replay *r, kr_key k, enum kr_shown shown);
 
-/* Each kind of key: its parts and the values of its whole versions; what an operation shows; checks between
+/* Each kind of key: its parts and the tokens of its whole versions; what an operation shows; checks between
  * reads; orders. */
-enum kr_status kr_lists_prepare(struct kr_grow *g, kr_key k);
+enum kr_status kr_lists_prepare(struct kr_parts *p, kr_key k);
 enum kr_status kr_lists_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);
 bool kr_lists_same_beginning(struct kr_items a, struct kr_items b, uint32_t n); /* the first n elements */
-enum kr_status kr_lists_check(struct kr_grow *g); /* analyze_list_orders.c */
-enum kr_status kr_lists_orders(struct kr_grow *g, struct kr_analyze_pairs *orders);
-enum kr_status kr_bags_prepare(struct kr_grow *g, kr_key k);
-enum kr_status kr_bags_check(struct kr_grow *g); /* analyze_subsets.c: what reads contradict, and ranks */
-/* analyze_ranks.c: of the reads g->shown[from, end), by size */
-enum kr_status kr_ranks_find(struct kr_grow *g, kr_key k, uint32_t from, uint32_t end);
+enum kr_status kr_lists_check(struct kr_growing *g, struct kr_observed *out); /* analyze_list_orders.c */
+enum kr_status kr_lists_orders(const struct kr_growing *g, const struct kr_asg *asg,
+	struct kr_analyze_pairs *orders);
+enum kr_status kr_bags_prepare(struct kr_parts *p, kr_key k);
+/* analyze_subsets.c: what reads contradict, and ranks */
+enum kr_status kr_bags_check(struct kr_growing *g, struct kr_observed *out);
+/* analyze_ranks.c: of the reads seen.shown[from, end), by size */
+enum kr_status kr_ranks_find(struct kr_growing *g, kr_key k, uint32_t from, uint32_t end);
 /* what the read that marked elements observes of them, but for its own */
 enum kr_status kr_ranks_see(struct kr_replay *r, kr_key k, struct kr_items list, const struct kr_items *own);
-enum kr_status kr_ranks_orders(struct kr_grow *g, struct kr_analyze_pairs *orders);
-bool kr_bags_deleted(const struct kr_grow *g, kr_key k); /* by a transaction that may have taken effect */
-/* a set or mark of untold initial value that holds no element which anybody adds */
-bool kr_bags_unwritten(const struct kr_grow *g, kr_key k);
+enum kr_status kr_ranks_orders(const struct kr_growing *g, bool any_anomaly, const struct kr_asg *asg,
+	struct kr_analyze_pairs *orders);
 enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);
-/* Of sets and marks: the values of whole versions, there or absent; true: somebody deletes it. And what it
- * tells that one was absent, or was found. */
-bool kr_bags_prepare_whole(struct kr_grow *g, kr_key k);
+/* Of sets and marks: the tokens of whole versions, there or absent. And what it tells that one was absent, or
+ * was found. */
+void kr_bags_prepare_whole(struct kr_parts *p, kr_key k);
 enum kr_status kr_bags_see_absent(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);
-enum kr_status kr_marks_prepare(struct kr_grow *g, kr_key k);
+enum kr_status kr_marks_prepare(struct kr_parts *p, kr_key k);
 enum kr_status kr_marks_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);
-enum kr_status kr_counters_scan(struct kr_grow *g);
-enum kr_status kr_counters_prepare(struct kr_grow *g, kr_key k);
+enum kr_status kr_counters_scan(struct kr_growing *g, struct kr_writes *writes);
+enum kr_status kr_counters_prepare(struct kr_parts *p, kr_key k);
 enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);
 /* Whether some base and some relative versions can add up to the total, seen from outside r's transaction
  * (analyze_totals.c). */
 enum kr_status kr_counters_reach(const struct kr_replay *r, kr_key k, int64_t total, bool *out);
-enum kr_status kr_counters_sums(struct kr_grow *g);
+enum kr_status kr_counters_sums(const struct kr_growing *g, struct kr_asg *asg);
 
 #endif

@@ -13,50 +13,50 @@
 /* ---- reads of one key ---- */
 
 /* Per key the longest list that a committed transaction read, as a place in g->reads, or KR_NONE. */
-static uint32_t *find_longest(struct kr_grow *g)
+static uint32_t *find_longest(const struct kr_growing *g)
 {
 	uint32_t nkeys = g->w->h->keys.n;
-	uint32_t *longest = KR_NEW_ARRAY(&g->w->scratch, uint32_t, nkeys);
+	uint32_t *longest = KR_NEW_ARRAY(g->w->scratch, uint32_t, nkeys);
 
 	for (uint32_t k = 0; longest && k < nkeys; k++)
 		longest[k] = KR_NONE;
-	for (uint32_t i = 0; longest && i < g->reads.n; i++) {
-		uint32_t *best = &longest[g->reads.at[i].key.i];
+	for (uint32_t i = 0; longest && i < g->seen.reads.n; i++) {
+		uint32_t *best = &longest[g->seen.reads.at[i].key.i];
 
-		if (g->reads.at[i].committed &&
-			(*best == KR_NONE || g->reads.at[i].list.n > g->reads.at[*best].list.n))
+		if (g->seen.reads.at[i].committed &&
+			(*best == KR_NONE || g->seen.reads.at[i].list.n > g->seen.reads.at[*best].list.n))
 			*best = i;
 	}
 	return longest;
 }
 
 /* Of two lists of a key that nobody deletes, one is the beginning of the other. */
-static enum kr_status check_beginnings(struct kr_grow *g)
+static enum kr_status check_beginnings(const struct kr_growing *g, struct kr_observed *out)
 {
-	struct kr_work *w = g->w;
+	const struct kr_work *w = g->w;
 	uint32_t *longest = find_longest(g);
 
 	if (!longest)
 		return KR_NOMEM;
-	for (uint32_t i = 0; i < g->reads.n; i++) {
-		struct kr_grow_read *read = &g->reads.at[i];
+	for (uint32_t i = 0; i < g->seen.reads.n; i++) {
+		const struct kr_grow_read *read = &g->seen.reads.at[i];
 		struct kr_items list = read->list, best;
 		uint32_t place = longest[read->key.i];
 
 		KR_TRY(kr_ctx_tick(w->ctx));
-		if (place == KR_NONE || g->cleared[read->key.i])
+		if (place == KR_NONE || g->deleted[read->key.i])
 			continue;
-		best = g->reads.at[place].list;
+		best = g->seen.reads.at[place].list;
 		if (kr_lists_same_beginning(list, best, list.n < best.n ? list.n : best.n))
 			continue;
 		if (read->committed) {
-			if (!kr_vec_push(w->asg->mem, &w->found,
+			if (!kr_vec_push(w->mem, &out->found,
 				    (struct kr_found){read->txn, read->op, read->key, KR_INCOMPATIBLE_ORDER,
-					    g->reads.at[place].txn}))
+					    g->seen.reads.at[place].txn}))
 				return KR_NOMEM;
 		} else {
-			w->asg->txns[read->txn.i].presence = KR_ABSENT_TXN;
-			w->changed = true;
+			out->presence[read->txn.i] = KR_ABSENT_TXN;
+			out->any_lost = true;
 		}
 	}
 	return KR_OK;
@@ -71,7 +71,7 @@ struct pair {
 /* Neighbours in the lists of the first `end` reads, by the writes of their first elements; for committed
  * reads of keys that are deleted. */
 struct circles {
-	struct kr_grow *g;
+	struct kr_growing *g;
 	KR_VEC(struct pair) pairs;
 	uint32_t *read_of; /* per read, and one more: its first pair */
 	/* per write: pairs to it that are left; pairs from it; per pair: the next of these */
@@ -79,41 +79,42 @@ struct circles {
 	KR_VEC(uint32_t) free;
 };
 
-static bool is_ordered(const struct kr_grow *g, const struct kr_grow_read *read)
+static bool is_ordered(const struct kr_growing *g, const struct kr_grow_read *read)
 {
-	return read->committed && !read->refuted && g->cleared[read->key.i];
+	return read->committed && !read->refuted && g->deleted[read->key.i];
 }
 
 /* The write that begins the run shown at place i, or KR_NONE: the place is within one, or initial. */
-static uint32_t run_at(const struct kr_grow *g, const struct kr_grow_read *read, uint32_t i)
+static uint32_t run_at(const struct kr_growing *g, const struct kr_grow_read *read, uint32_t i)
 {
-	uint32_t write = kr_grow_find(g, read->key, read->list.at[i].i)->write, before;
+	uint32_t write = kr_grow_find(g, read->key, read->list.at[i])->write, before;
 
 	if (write == KR_NONE || i == 0)
 		return write;
-	before = kr_grow_find(g, read->key, read->list.at[i - 1].i)->write;
+	before = kr_grow_find(g, read->key, read->list.at[i - 1])->write;
 	return before != KR_NONE && g->writes[before].txn.i == g->writes[write].txn.i ? KR_NONE : write;
 }
 
 static enum kr_status collect_pairs(struct circles *c)
 {
-	struct kr_grow *g = c->g;
+	struct kr_growing *g = c->g;
 
-	for (uint32_t r = 0; r < g->reads.n; r++) {
+	for (uint32_t r = 0; r < g->seen.reads.n; r++) {
 		uint32_t last = KR_NONE;
 
 		c->read_of[r] = c->pairs.n;
-		for (uint32_t i = 0; is_ordered(g, &g->reads.at[r]) && i < g->reads.at[r].list.n; i++) {
-			uint32_t write = run_at(g, &g->reads.at[r], i);
+		for (uint32_t i = 0; is_ordered(g, &g->seen.reads.at[r]) && i < g->seen.reads.at[r].list.n;
+			i++) {
+			uint32_t write = run_at(g, &g->seen.reads.at[r], i);
 
 			KR_TRY(kr_ctx_tick(g->w->ctx));
 			if (write != KR_NONE && last != KR_NONE &&
-				!kr_vec_push(g->w->asg->mem, &c->pairs, (struct pair){last, write}))
+				!kr_vec_push(g->w->mem, &c->pairs, (struct pair){last, write}))
 				return KR_NOMEM;
 			last = write != KR_NONE ? write : last;
 		}
 	}
-	c->read_of[g->reads.n] = c->pairs.n;
+	c->read_of[g->seen.reads.n] = c->pairs.n;
 	return KR_OK;
 }
 
@@ -136,14 +137,13 @@ static enum kr_status has_circle(struct circles *c, uint32_t end, bool *out)
 		uint32_t from = c->pairs.at[i].from;
 
 		/* once each */
-		if (c->before[from] == 0 && c->head[from] == i &&
-			!kr_vec_push(c->g->w->asg->mem, &c->free, from))
+		if (c->before[from] == 0 && c->head[from] == i && !kr_vec_push(c->g->w->mem, &c->free, from))
 			return KR_NOMEM;
 	}
 	while (c->free.n > 0) {
 		for (uint32_t i = c->head[kr_vec_pop(&c->free)]; i != KR_NONE; i = c->next[i], left--)
 			if (--c->before[c->pairs.at[i].to] == 0 &&
-				!kr_vec_push(c->g->w->asg->mem, &c->free, c->pairs.at[i].to))
+				!kr_vec_push(c->g->w->mem, &c->free, c->pairs.at[i].to))
 				return KR_NOMEM;
 		KR_TRY(kr_ctx_tick(c->g->w->ctx));
 	}
@@ -153,14 +153,14 @@ static enum kr_status has_circle(struct circles *c, uint32_t end, bool *out)
 
 /* The first read that closes a circle with those before it is the one to blame; it is found by halving, and
  * left out from then on. */
-static enum kr_status blame(struct circles *c, bool *circle)
+static enum kr_status blame(struct circles *c, struct kr_observed *out, bool *circle)
 {
-	struct kr_grow *g = c->g;
-	uint32_t low = 0, high = g->reads.n;
+	struct kr_growing *g = c->g;
+	uint32_t low = 0, high = g->seen.reads.n;
 
 	c->pairs.n = 0;
 	KR_TRY(collect_pairs(c));
-	c->next = KR_NEW_ARRAY(&g->w->scratch, uint32_t, c->pairs.n);
+	c->next = KR_NEW_ARRAY(g->w->scratch, uint32_t, c->pairs.n);
 	if (!c->next)
 		return KR_NOMEM;
 	KR_TRY(has_circle(c, high, circle));
@@ -174,50 +174,51 @@ static enum kr_status blame(struct circles *c, bool *circle)
 	if (!*circle)
 		return KR_OK;
 
-	struct kr_grow_read *read = &g->reads.at[high - 1];
+	struct kr_grow_read *read = &g->seen.reads.at[high - 1];
 	uint32_t other = c->pairs.at[c->read_of[high - 1]].from;
 
 	read->refuted = true;
-	return kr_vec_push(g->w->asg->mem, &g->w->found,
+	return kr_vec_push(g->w->mem, &out->found,
 		       (struct kr_found){read->txn, read->op, read->key, KR_INCOMPATIBLE_ORDER,
 			       g->writes[other].txn})
 		? KR_OK
 		: KR_NOMEM;
 }
 
-static enum kr_status check_circles(struct kr_grow *g)
+static enum kr_status check_circles(struct kr_growing *g, struct kr_observed *out)
 {
 	uint32_t nwrites = g->write_first[g->w->h->keys.n];
 	struct circles c = {.g = g};
 	enum kr_status status = KR_OK;
 	bool circle = true, any = false;
 
-	for (uint32_t i = 0; i < g->reads.n && !any; i++)
-		any = is_ordered(g, &g->reads.at[i]);
+	for (uint32_t i = 0; i < g->seen.reads.n && !any; i++)
+		any = is_ordered(g, &g->seen.reads.at[i]);
 	if (!any)
 		return KR_OK;
-	c.read_of = KR_NEW_ARRAY(&g->w->scratch, uint32_t, (size_t)g->reads.n + 1);
-	c.before = KR_NEW_ARRAY(&g->w->scratch, uint32_t, nwrites);
-	c.head = KR_NEW_ARRAY(&g->w->scratch, uint32_t, nwrites);
+	c.read_of = KR_NEW_ARRAY(g->w->scratch, uint32_t, (size_t)g->seen.reads.n + 1);
+	c.before = KR_NEW_ARRAY(g->w->scratch, uint32_t, nwrites);
+	c.head = KR_NEW_ARRAY(g->w->scratch, uint32_t, nwrites);
 	if (!c.read_of || !c.before || !c.head)
 		return KR_NOMEM;
 	while (circle && !status)
-		status = blame(&c, &circle);
-	kr_vec_done(g->w->asg->mem, &c.pairs);
-	kr_vec_done(g->w->asg->mem, &c.free);
+		status = blame(&c, out, &circle);
+	kr_vec_done(g->w->mem, &c.pairs);
+	kr_vec_done(g->w->mem, &c.free);
 	return status;
 }
 
-enum kr_status kr_lists_check(struct kr_grow *g)
+enum kr_status kr_lists_check(struct kr_growing *g, struct kr_observed *out)
 {
-	KR_TRY(check_beginnings(g));
-	return check_circles(g);
+	KR_TRY(check_beginnings(g, out));
+	return check_circles(g, out);
 }
 
 /* ---- orders ---- */
 
 struct ordering {
-	struct kr_grow *g;
+	const struct kr_growing *g;
+	const struct kr_asg *asg;
 	struct kr_analyze_pairs *out;
 	kr_key key;
 	uint64_t *shown; /* versions that the list at hand shows, by place in their key */
@@ -225,17 +226,17 @@ struct ordering {
 
 static enum kr_status push(struct ordering *o, kr_version before, kr_version after, kr_txn guard)
 {
-	return kr_vec_push(o->g->w->asg->mem, o->out, (struct kr_asg_order){before, after, guard}) ? KR_OK
-												   : KR_NOMEM;
+	return kr_vec_push(o->g->w->mem, o->out, (struct kr_asg_order){before, after, guard}) ? KR_OK
+											      : KR_NOMEM;
 }
 
 /* The version of the transaction that appended the element at place i, or KR_NONE (initial, or gone). */
 static kr_version version_at(const struct ordering *o, struct kr_items list, uint32_t i)
 {
-	const struct kr_grow_element *e = kr_grow_find(o->g, o->key, list.at[i].i);
+	const struct kr_grow_element *e = kr_grow_find(o->g, o->key, list.at[i]);
 
 	return e->write == KR_NONE ? (kr_version){KR_NONE}
-				   : kr_asg_version_of(o->g->w->asg, o->g->writes[e->write].txn, o->key);
+				   : kr_asg_version_of(o->asg, o->g->writes[e->write].txn, o->key);
 }
 
 /* Neighbours in a list that is deleted; `known` (NULL: none are), per version of the key: what was the one
@@ -265,17 +266,16 @@ static enum kr_status order_neighbours(struct ordering *o, struct kr_items list,
  * through it. Under another guard that is left to who walks along orders. */
 static kr_txn guard_of_unshown(const struct ordering *o, kr_version v, kr_txn guard)
 {
-	const struct kr_asg *asg = o->g->w->asg;
-	kr_txn writer = asg->versions[v.i].writer;
+	kr_txn writer = o->asg->versions[v.i].writer;
 
-	return guard.i == KR_NONE && asg->txns[writer.i].presence != KR_PRESENT ? writer : guard;
+	return guard.i == KR_NONE && o->asg->txns[writer.i].presence != KR_PRESENT ? writer : guard;
 }
 
 /* Pairs along the list from its element `from` on, then from its last version to all that it does not
  * show. */
 static enum kr_status order_list(struct ordering *o, struct kr_items list, uint32_t from, kr_txn guard)
 {
-	const struct kr_asg *asg = o->g->w->asg;
+	const struct kr_asg *asg = o->asg;
 	uint32_t first = asg->keys[o->key.i].first, end = asg->keys[o->key.i + 1].first;
 	kr_version last = {KR_NONE};
 	enum kr_status status = KR_OK;
@@ -310,36 +310,37 @@ static uint32_t most_versions(const struct kr_asg *asg)
 
 static enum kr_status order_read(struct ordering *o, uint32_t i, uint32_t best, uint32_t *known)
 {
-	const struct kr_grow *g = o->g;
-	const struct kr_grow_read *read = &g->reads.at[i];
-	uint32_t shown = best == KR_NONE ? 0 : g->reads.at[best].list.n;
-	bool guarded = !read->committed && g->w->asg->txns[read->txn.i].presence != KR_ABSENT_TXN;
+	const struct kr_growing *g = o->g;
+	const struct kr_grow_read *read = &g->seen.reads.at[i];
+	uint32_t shown = best == KR_NONE ? 0 : g->seen.reads.at[best].list.n;
+	bool guarded = !read->committed && o->asg->txns[read->txn.i].presence != KR_ABSENT_TXN;
 
 	o->key = read->key;
-	if (g->cleared[read->key.i] && read->committed && !read->refuted)
+	if (g->deleted[read->key.i] && read->committed && !read->refuted)
 		return order_neighbours(o, read->list, known, (kr_txn){KR_NONE});
-	if (g->cleared[read->key.i])
+	if (g->deleted[read->key.i])
 		return guarded ? order_neighbours(o, read->list, NULL, read->txn) : KR_OK;
 	if (i == best)
 		return order_list(o, read->list, 0, (kr_txn){KR_NONE});
 	return guarded && read->list.n > shown ? order_list(o, read->list, shown, read->txn) : KR_OK;
 }
 
-enum kr_status kr_lists_orders(struct kr_grow *g, struct kr_analyze_pairs *orders)
+enum kr_status kr_lists_orders(const struct kr_growing *g, const struct kr_asg *asg,
+	struct kr_analyze_pairs *orders)
 {
-	const struct kr_asg *asg = g->w->asg;
 	struct ordering o = {.g = g,
+		.asg = asg,
 		.out = orders,
-		.shown = KR_NEW_ARRAY(&g->w->scratch, uint64_t, KR_BITS_WORDS(most_versions(asg)))};
-	uint32_t *longest = find_longest(g), *known = KR_NEW_ARRAY(&g->w->scratch, uint32_t, asg->nversions);
+		.shown = KR_NEW_ARRAY(g->w->scratch, uint64_t, KR_BITS_WORDS(most_versions(asg)))};
+	uint32_t *longest = find_longest(g), *known = KR_NEW_ARRAY(g->w->scratch, uint32_t, asg->nversions);
 
 	if (!longest || !o.shown || !known)
 		return KR_NOMEM;
 	for (uint32_t v = 0; v < asg->nversions; v++)
 		known[v] = KR_NONE;
-	for (uint32_t i = 0; i < g->reads.n; i++) {
+	for (uint32_t i = 0; i < g->seen.reads.n; i++) {
 		KR_TRY(kr_ctx_tick(g->w->ctx));
-		KR_TRY(order_read(&o, i, longest[g->reads.at[i].key.i], known));
+		KR_TRY(order_read(&o, i, longest[g->seen.reads.at[i].key.i], known));
 	}
 	return KR_OK;
 }

@@ -22,52 +22,56 @@ bool kr_lists_same_beginning(struct kr_items a, struct kr_items b, uint32_t n)
 
 /* ---- versions and parts ---- */
 
-static kr_token last_initial(const struct kr_grow *g, kr_key k)
+static kr_token last_initial(const struct kr_growing *g, kr_key k)
 {
 	kr_token last = KR_TOKEN_ABSENT;
 
 	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++)
 		if (g->elements.at[i].initial)
-			last.i = g->elements.at[i].element;
+			last.i = g->elements.at[i].item.i;
 	return last;
 }
 
 /* Versions of the part at hand: t's (KR_NONE: nobody's), who leaves it there, and those of all others who
  * delete the list. */
-static enum kr_status fill_part(struct kr_grow *g, kr_key k, kr_txn t)
+static enum kr_status fill_part(struct kr_parts *p, kr_key k, kr_txn t)
 {
-	if (!g->cleared[k.i])
-		return kr_grow_part_version(g, t, KR_TOKEN_THERE);
+	const struct kr_growing *g = p->g;
+
+	if (!g->deleted[k.i])
+		return kr_grow_part_version(p, t, KR_TOKEN_THERE);
 	for (uint32_t i = g->write_first[k.i], end, since; i < g->write_first[k.i + 1]; i = end) {
 		bool own = g->writes[i].txn.i == t.i;
 
 		KR_TRY(kr_ctx_tick(g->w->ctx));
 		end = kr_grow_run(g, k, i);
 		if (!kr_grow_aborted(g, g->writes[i].txn) && (kr_grow_since(g, i, end, &since) || own))
-			KR_TRY(kr_grow_part_version(g, g->writes[i].txn, kr_token_there(own)));
+			KR_TRY(kr_grow_part_version(p, g->writes[i].txn, kr_token_there(own)));
 	}
 	return KR_OK;
 }
 
 /* What was there at first, of a list that is deleted. */
-static enum kr_status prepare_initial(struct kr_grow *g, kr_key k)
+static enum kr_status prepare_initial(struct kr_parts *p, kr_key k)
 {
-	kr_token *token = &g->w->token[g->w->asg->keys[k.i].first];
+	const struct kr_asg_key *key = &p->writes->keys[k.i];
+	kr_token initial = last_initial(p->g, k);
 	kr_key part;
 
-	if (g->w->asg->keys[k.i].open_initial)
+	if (key->open_initial)
 		return KR_OK;
-	*token = last_initial(g, k);
-	if (!g->cleared[k.i] || token->i == KR_TOKEN_ABSENT.i)
+	p->writes->token[key->first] = initial;
+	if (!p->g->deleted[k.i] || initial.i == KR_TOKEN_ABSENT.i)
 		return KR_OK;
-	KR_TRY(kr_grow_part(g, k, KR_NONE, KR_TOKEN_THERE, &part));
-	return fill_part(g, k, (kr_txn){KR_NONE});
+	KR_TRY(kr_grow_part(p, k, KR_NONE, KR_TOKEN_THERE, &part));
+	return fill_part(p, k, (kr_txn){KR_NONE});
 }
 
-enum kr_status kr_lists_prepare(struct kr_grow *g, kr_key k)
+enum kr_status kr_lists_prepare(struct kr_parts *p, kr_key k)
 {
-	g->cleared[k.i] = kr_bags_deleted(g, k);
-	KR_TRY(prepare_initial(g, k));
+	struct kr_growing *g = p->g;
+
+	KR_TRY(prepare_initial(p, k));
 	for (uint32_t i = g->write_first[k.i], end, since; i < g->write_first[k.i + 1]; i = end) {
 		kr_txn t = g->writes[i].txn;
 
@@ -76,12 +80,12 @@ enum kr_status kr_lists_prepare(struct kr_grow *g, kr_key k)
 		if (kr_grow_aborted(g, t))
 			continue;
 		(void)kr_grow_since(g, i, end, &since);
-		g->w->token[kr_analyze_version(g->w, k, t)].i =
-			since < end ? g->writes[end - 1].element : KR_TOKEN_ABSENT.i;
-		if (since == end || (!g->cleared[k.i] && g->w->h->txns.at[t.i].status != KR_UNKNOWN))
+		p->writes->token[kr_analyze_version(p->writes, k, t)] =
+			since < end ? (kr_token){g->writes[end - 1].item.i} : KR_TOKEN_ABSENT;
+		if (since == end || (!g->deleted[k.i] && g->w->h->txns.at[t.i].status != KR_UNKNOWN))
 			continue;
-		KR_TRY(kr_grow_part(g, k, g->w->h->txns.at[t.i].id.i, KR_TOKEN_ABSENT, &g->run_part[i]));
-		KR_TRY(fill_part(g, k, t));
+		KR_TRY(kr_grow_part(p, k, g->w->h->txns.at[t.i].id.i, KR_TOKEN_ABSENT, &g->run_part[i]));
+		KR_TRY(fill_part(p, k, t));
 	}
 	return KR_OK;
 }
@@ -96,25 +100,25 @@ static kr_token last_of(struct kr_items list)
 /* Is it shown among the first n? */
 static bool is_among(const struct kr_grow_element *e, struct kr_items list, uint32_t n)
 {
-	return e && e->place < n && list.at[e->place].i == e->element;
+	return e && e->place < n && list.at[e->place].i == e->item.i;
 }
 
 /* The reader's own elements are not in order, wherever they are shown. */
 static bool shows_own(struct kr_replay *r, kr_key k, struct kr_items list, uint32_t n)
 {
-	const struct kr_grow *g = r->w->grow;
+	const struct kr_growing *g = r->growing;
 	uint32_t i = kr_grow_own(r, k)->writes;
 
 	while (i < g->write_first[k.i + 1] && g->writes[i].txn.i == r->txn.i &&
-		!is_among(kr_grow_find(g, k, g->writes[i].element), list, n))
+		!is_among(kr_grow_find(g, k, g->writes[i].item), list, n))
 		i++;
 	return i < g->write_first[k.i + 1] && g->writes[i].txn.i == r->txn.i;
 }
 
 /* Does what one transaction left, or what was there at first, end behind the first n? */
-static bool ends_there(const struct kr_grow *g, kr_key k, struct kr_items list, uint32_t n)
+static bool ends_there(const struct kr_growing *g, kr_key k, struct kr_items list, uint32_t n)
 {
-	const struct kr_grow_element *last = kr_grow_find(g, k, list.at[n - 1].i);
+	const struct kr_grow_element *last = kr_grow_find(g, k, list.at[n - 1]);
 
 	return last->write == KR_NONE ? n == g->initials[k.i]
 				      : kr_grow_run(g, k, last->write) == last->write + 1;
@@ -123,21 +127,21 @@ static bool ends_there(const struct kr_grow *g, kr_key k, struct kr_items list, 
 /* So many elements, from the first on, are in order, as another list has shown; 0: none are known to be. */
 static uint32_t count_checked(struct kr_replay *r, kr_key k, struct kr_items list)
 {
-	struct kr_items best = r->w->grow->checked[k.i];
+	struct kr_items best = r->growing->seen.checked[k.i];
 	uint32_t n = best.n < list.n ? best.n : list.n;
 
 	if (n == 0 || !kr_lists_same_beginning(best, list, n) || shows_own(r, k, list, n))
 		return 0;
-	return n == best.n || ends_there(r->w->grow, k, list, n) ? n : 0;
+	return n == best.n || ends_there(r->growing, k, list, n) ? n : 0;
 }
 
-static void note_checked(struct kr_grow *g, kr_key k, struct kr_items list, uint32_t from)
+static void note_checked(struct kr_growing *g, kr_key k, struct kr_items list, uint32_t from)
 {
-	if (g->cleared[k.i] || list.n <= g->checked[k.i].n)
+	if (g->deleted[k.i] || list.n <= g->seen.checked[k.i].n)
 		return;
 	for (uint32_t i = from; i < list.n; i++)
-		kr_grow_find(g, k, list.at[i].i)->place = i;
-	g->checked[k.i] = list;
+		kr_grow_find(g, k, list.at[i])->place = i;
+	g->seen.checked[k.i] = list;
 }
 
 /* What one may say at once of an element that is shown at place i, where the first `known` are in order:
@@ -145,15 +149,15 @@ static void note_checked(struct kr_grow *g, kr_key k, struct kr_items list, uint
 static void check_element(struct kr_replay *r, kr_key k, struct kr_items list, uint32_t i, uint32_t known,
 	enum kr_anomaly_kind *kind, kr_txn *other)
 {
-	struct kr_grow *g = r->w->grow;
-	struct kr_grow_element *e = kr_grow_find(g, k, list.at[i].i);
+	struct kr_growing *g = r->growing;
+	struct kr_grow_element *e = kr_grow_find(g, k, list.at[i]);
 	const struct kr_grow_own *own = kr_grow_own(r, k);
 
 	*kind = KR_ANOMALY_KINDS;
 	other->i = KR_NONE;
 	if (!e) {
 		*kind = KR_GARBAGE_READ;
-	} else if (e->mark == g->marks || is_among(e, list, known)) {
+	} else if (e->mark == g->seen.marks || is_among(e, list, known)) {
 		*kind = KR_DUPLICATE_ELEMENT;
 	} else if (e->write == KR_NONE && !e->initial) {
 		*kind = KR_ABORTED_READ;
@@ -163,13 +167,13 @@ static void check_element(struct kr_replay *r, kr_key k, struct kr_items list, u
 		*kind = e->write < own->writes + own->count ? KR_DUPLICATE_ELEMENT : KR_FUTURE_READ;
 	}
 	if (e)
-		e->mark = g->marks;
+		e->mark = g->seen.marks;
 }
 
-static bool has_equal(const struct kr_grow *g, kr_key k, struct kr_items list, uint32_t from)
+static bool has_equal(const struct kr_growing *g, kr_key k, struct kr_items list, uint32_t from)
 {
 	for (uint32_t i = from; i < list.n; i++) {
-		const struct kr_grow_element *e = kr_grow_find(g, k, list.at[i].i);
+		const struct kr_grow_element *e = kr_grow_find(g, k, list.at[i]);
 
 		if (e && e->twice)
 			return true;
@@ -177,7 +181,7 @@ static bool has_equal(const struct kr_grow *g, kr_key k, struct kr_items list, u
 	return false;
 }
 
-static uint32_t run_start(const struct kr_grow *g, kr_key k, uint32_t write)
+static uint32_t run_start(const struct kr_growing *g, kr_key k, uint32_t write)
 {
 	while (write > g->write_first[k.i] && g->writes[write - 1].txn.i == g->writes[write].txn.i)
 		write--;
@@ -186,10 +190,10 @@ static uint32_t run_start(const struct kr_grow *g, kr_key k, uint32_t write)
 
 /* The elements from i on are those that one transaction left, whole and in its order; *next is behind them.
  * Who deleted the list first left nothing before its own. */
-static enum kr_anomaly_kind check_run(struct kr_grow *g, kr_key k, struct kr_items list, uint32_t i,
+static enum kr_anomaly_kind check_run(struct kr_growing *g, kr_key k, struct kr_items list, uint32_t i,
 	uint32_t *next)
 {
-	uint32_t write = kr_grow_find(g, k, list.at[i].i)->write, end = kr_grow_run(g, k, write), since;
+	uint32_t write = kr_grow_find(g, k, list.at[i])->write, end = kr_grow_run(g, k, write), since;
 	bool deleted = kr_grow_since(g, run_start(g, k, write), end, &since);
 
 	*next = i;
@@ -200,7 +204,7 @@ static enum kr_anomaly_kind check_run(struct kr_grow *g, kr_key k, struct kr_ite
 	for (; write < end; write++, (*next)++) {
 		if (*next >= list.n)
 			return KR_INTERMEDIATE_READ;
-		if (list.at[*next].i != g->writes[write].element)
+		if (list.at[*next].i != g->writes[write].item.i)
 			return KR_INTERMEDIATE_READ;
 	}
 	return KR_ANOMALY_KINDS;
@@ -208,15 +212,15 @@ static enum kr_anomaly_kind check_run(struct kr_grow *g, kr_key k, struct kr_ite
 
 /* The initial elements come first, all of them, or, where the list is deleted, none; *next is behind them.
  * False: they do not. */
-static bool check_initial(struct kr_grow *g, kr_key k, struct kr_items list, uint32_t *next)
+static bool check_initial(struct kr_growing *g, kr_key k, struct kr_items list, uint32_t *next)
 {
 	*next = 0;
-	if (g->cleared[k.i] && (list.n == 0 || !kr_grow_find(g, k, list.at[0].i)->initial))
+	if (g->deleted[k.i] && (list.n == 0 || !kr_grow_find(g, k, list.at[0])->initial))
 		return true;
 	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++) {
 		if (!g->elements.at[i].initial)
 			continue;
-		if (*next >= list.n || list.at[*next].i != g->elements.at[i].element)
+		if (*next >= list.n || list.at[*next].i != g->elements.at[i].item.i)
 			return false;
 		(*next)++;
 	}
@@ -224,21 +228,21 @@ static bool check_initial(struct kr_grow *g, kr_key k, struct kr_items list, uin
 }
 
 /* Whether the list whose elements are marked shows what the run that begins at `i` left. */
-static bool is_shown(const struct kr_grow *g, kr_key k, uint32_t i)
+static bool is_shown(const struct kr_growing *g, kr_key k, uint32_t i)
 {
 	uint32_t since, end = kr_grow_run(g, k, i);
 
 	(void)kr_grow_since(g, i, end, &since);
-	return kr_grow_find(g, k, g->writes[since].element)->mark == g->marks;
+	return kr_grow_find(g, k, g->writes[since].item)->mark == g->seen.marks;
 }
 
 /* Of a list that is deleted, every part but the transaction's own was there or not. */
 static enum kr_status see_parts(struct kr_replay *r, kr_key k, bool initial)
 {
-	struct kr_grow *g = r->w->grow;
+	struct kr_growing *g = r->growing;
 	uint32_t first = g->parts_of[k.i];
 
-	if (first < g->parts_of[k.i + 1] && g->parts.at[first].label == KR_NONE)
+	if (first < g->parts_of[k.i + 1] && r->writes->parts[first].label == KR_NONE)
 		KR_TRY(kr_analyze_see(r, (kr_key){r->w->h->keys.n + first},
 			kr_test_is(kr_token_there(initial)), false));
 	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1]; i = kr_grow_run(g, k, i))
@@ -250,11 +254,11 @@ static enum kr_status see_parts(struct kr_replay *r, kr_key k, bool initial)
 
 static enum kr_status see_unknown_writers(struct kr_replay *r, kr_key k, struct kr_items list, uint32_t from)
 {
-	struct kr_grow *g = r->w->grow;
+	struct kr_growing *g = r->growing;
 
 	for (uint32_t i = g->parts_of[k.i] < g->parts_of[k.i + 1] ? from : list.n; i < list.n; i++) {
 		/* of the first element of each run */
-		kr_key part = g->run_part[kr_grow_find(g, k, list.at[i].i)->write];
+		kr_key part = g->run_part[kr_grow_find(g, k, list.at[i])->write];
 
 		if (part.i != KR_NONE)
 			KR_TRY(kr_analyze_see(r, part, kr_test_is(KR_TOKEN_THERE), false));
@@ -268,9 +272,9 @@ static enum kr_status see_last(struct kr_replay *r, kr_key k, struct kr_items li
 	kr_token last = last_of(list);
 
 	kr_analyze_leave_out(r->w, r->txn, r->op,
-		r->w->asg->keys[k.i].open_initial ? "a list of unknown initial value"
+		r->writes->keys[k.i].open_initial ? "a list of unknown initial value"
 						  : "a list that shows an element which was appended twice");
-	if (last.i < r->w->h->values.n || kr_grow_find(r->w->grow, k, last.i))
+	if (last.i < r->w->h->values.n || kr_grow_find(r->growing, k, (kr_item){last.i}))
 		return kr_analyze_see(r, k, kr_test_is(last), false);
 	/* nobody appended it: it was there at first, and nothing has been appended since */
 	return kr_analyze_see(r, k, kr_test_source((kr_txn){KR_NONE}), false);
@@ -279,37 +283,37 @@ static enum kr_status see_last(struct kr_replay *r, kr_key k, struct kr_items li
 /* What was there before the transaction's own elements. */
 static enum kr_status see_list(struct kr_replay *r, kr_key k, struct kr_items list)
 {
-	struct kr_grow *g = r->w->grow;
+	struct kr_growing *g = r->growing;
 	enum kr_anomaly_kind kind;
 	kr_txn other;
 	uint32_t next, appended = g->initials[k.i], known = count_checked(r, k, list);
 
-	if (r->w->asg->keys[k.i].open_initial || has_equal(g, k, list, known))
+	if (r->writes->keys[k.i].open_initial || has_equal(g, k, list, known))
 		return see_last(r, k, list);
-	g->marks++;
+	g->seen.marks++;
 	for (uint32_t i = known; i < list.n; i++) {
 		check_element(r, k, list, i, known, &kind, &other);
 		if (kind != KR_ANOMALY_KINDS)
-			return kr_grow_contradict(r, k, kind, other);
+			return kr_analyze_contradict(r, k, kind, other);
 	}
 	if (known == 0 && !check_initial(g, k, list, &appended))
-		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
+		return kr_analyze_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
 	for (uint32_t i = known > 0 ? known : appended; i < list.n; i = next) {
-		struct kr_grow_element *e = kr_grow_find(g, k, list.at[i].i);
+		struct kr_grow_element *e = kr_grow_find(g, k, list.at[i]);
 
 		kind = e->write == KR_NONE ? KR_INCOMPATIBLE_ORDER : check_run(g, k, list, i, &next);
 		if (kind != KR_ANOMALY_KINDS)
-			return kr_grow_contradict(r, k, kind,
+			return kr_analyze_contradict(r, k, kind,
 				e->write == KR_NONE ? (kr_txn){KR_NONE} : g->writes[e->write].txn);
 	}
 	note_checked(g, k, list, known);
 	if (!r->fills &&
-		!kr_vec_push(r->w->asg->mem, &g->reads,
+		!kr_vec_push(r->w->mem, &g->seen.reads,
 			(struct kr_grow_read){r->txn, r->op, k, list,
 				r->w->h->txns.at[r->txn.i].status == KR_COMMITTED, false}))
 		return KR_NOMEM;
 	KR_TRY(kr_analyze_see(r, k, kr_test_is(last_of(list)), false));
-	if (g->cleared[k.i] && list.n > 0)
+	if (g->deleted[k.i] && list.n > 0)
 		return see_parts(r, k, appended > 0);
 	return see_unknown_writers(r, k, list, appended);
 }
@@ -323,7 +327,7 @@ enum kr_status kr_lists_see(struct kr_replay *r, kr_key k, enum kr_shown shown, 
 		return KR_OK;
 	if (shown == KR_SHOWN_READ || shown == KR_SHOWN_ROW)
 		return see_list(r, k, want->is.items);
-	if (r->w->asg->keys[k.i].open_initial)
+	if (r->writes->keys[k.i].open_initial)
 		kr_analyze_leave_out(r->w, r->txn, r->op,
 			"whether a list of unknown initial value was there");
 	return kr_grow_see_presence(r, k, shown);

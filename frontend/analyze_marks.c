@@ -10,9 +10,9 @@
  * numbers of its key; parts of a mark that is deleted are also written by each who deletes it. */
 #include "frontend/analyze_grow.h"
 
-static int64_t number_of(const struct kr_grow *g, uint32_t value)
+static int64_t number_of(const struct kr_growing *g, kr_item item)
 {
-	return kr_history_value(g->w->h, (kr_value){value})->integer;
+	return kr_history_value(g->w->h, (kr_value){item.i})->integer;
 }
 
 /* ---- parts ---- */
@@ -26,17 +26,17 @@ struct raise {
 };
 KR_VEC_NAMED(raises, struct raise);
 
-static uint32_t largest(const struct kr_grow *g, kr_key k, uint32_t from, uint32_t end)
+static uint32_t largest(const struct kr_growing *g, kr_key k, uint32_t from, uint32_t end)
 {
-	uint32_t most = KR_NONE;
+	kr_item most = {KR_NONE};
 
 	for (; from < end; from++)
-		if (most == KR_NONE || number_of(g, g->writes[from].element) > number_of(g, most))
-			most = g->writes[from].element;
-	return most == KR_NONE ? KR_NONE : (uint32_t)(kr_grow_find(g, k, most) - g->elements.at);
+		if (most.i == KR_NONE || number_of(g, g->writes[from].item) > number_of(g, most))
+			most = g->writes[from].item;
+	return most.i == KR_NONE ? KR_NONE : (uint32_t)(kr_grow_find(g, k, most) - g->elements.at);
 }
 
-static enum kr_status find_raises(struct kr_grow *g, kr_key k, struct raises *out)
+static enum kr_status find_raises(struct kr_growing *g, kr_key k, struct raises *out)
 {
 	for (uint32_t i = g->write_first[k.i], end, since; i < g->write_first[k.i + 1]; i = end) {
 		struct raise raise = {.txn = g->writes[i].txn, .next = KR_NONE};
@@ -45,14 +45,14 @@ static enum kr_status find_raises(struct kr_grow *g, kr_key k, struct raises *ou
 		end = kr_grow_run(g, k, i);
 		raise.deletes = kr_grow_since(g, i, end, &since);
 		raise.element = largest(g, k, since, end);
-		if (!kr_grow_aborted(g, raise.txn) && !kr_vec_push(g->w->asg->mem, out, raise))
+		if (!kr_grow_aborted(g, raise.txn) && !kr_vec_push(g->w->mem, out, raise))
 			return KR_NOMEM;
 	}
 	return KR_OK;
 }
 
 /* Each element's raises as a list, by `first` (per element of the key). */
-static void chain_raises(const struct kr_grow *g, kr_key k, struct raises *raises, uint32_t *first)
+static void chain_raises(const struct kr_growing *g, kr_key k, struct raises *raises, uint32_t *first)
 {
 	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++)
 		first[i - g->element_first[k.i]] = KR_NONE;
@@ -66,7 +66,7 @@ static void chain_raises(const struct kr_grow *g, kr_key k, struct raises *raise
 	}
 }
 
-static enum kr_status make_versions(struct kr_grow *g, uint32_t element, const struct raises *raises,
+static enum kr_status make_versions(struct kr_parts *p, uint32_t element, const struct raises *raises,
 	uint32_t first, bool deletes)
 {
 	for (uint32_t i = deletes && raises->n > 0 ? 0 : first; i < raises->n;
@@ -74,22 +74,23 @@ static enum kr_status make_versions(struct kr_grow *g, uint32_t element, const s
 		const struct raise *raise = &raises->at[i];
 		bool there = raise->element == element;
 
-		KR_TRY(kr_ctx_tick(g->w->ctx));
+		KR_TRY(kr_ctx_tick(p->g->w->ctx));
 		if (there || raise->deletes)
-			KR_TRY(kr_grow_part_version(g, raise->txn, kr_token_there(there)));
+			KR_TRY(kr_grow_part_version(p, raise->txn, kr_token_there(there)));
 	}
 	return KR_OK;
 }
 
-static enum kr_status make_parts(struct kr_grow *g, kr_key k, struct raises *raises)
+static enum kr_status make_parts(struct kr_parts *p, kr_key k, struct raises *raises)
 {
+	struct kr_growing *g = p->g;
 	uint32_t from = g->element_first[k.i], end = g->element_first[k.i + 1];
-	uint32_t *first = KR_NEW_ARRAY(&g->w->scratch, uint32_t, end - from);
-	bool deletes = kr_bags_prepare_whole(g, k),
-	     open = g->w->asg->keys[k.i].open_initial && !kr_bags_unwritten(g, k);
+	uint32_t *first = KR_NEW_ARRAY(g->w->scratch, uint32_t, end - from);
+	bool open = kr_grow_open(g, k);
 
 	if (!first)
 		return KR_NOMEM;
+	kr_bags_prepare_whole(p, k);
 	KR_TRY(find_raises(g, k, raises));
 	chain_raises(g, k, raises, first);
 	for (uint32_t i = from; i < end; i++) {
@@ -98,18 +99,18 @@ static enum kr_status make_parts(struct kr_grow *g, kr_key k, struct raises *rai
 
 		if (e->write == KR_NONE && !e->initial && !open)
 			continue; /* only aborted transactions raised it to that */
-		KR_TRY(kr_grow_part(g, k, e->element, initial, &e->part));
-		KR_TRY(make_versions(g, i, raises, first[i - from], deletes));
+		KR_TRY(kr_grow_part(p, k, e->item.i, initial, &e->part));
+		KR_TRY(make_versions(p, i, raises, first[i - from], g->deleted[k.i]));
 	}
 	return KR_OK;
 }
 
-enum kr_status kr_marks_prepare(struct kr_grow *g, kr_key k)
+enum kr_status kr_marks_prepare(struct kr_parts *p, kr_key k)
 {
 	struct raises raises = {0};
-	enum kr_status status = make_parts(g, k, &raises);
+	enum kr_status status = make_parts(p, k, &raises);
 
-	kr_vec_done(g->w->asg->mem, &raises);
+	kr_vec_done(p->g->w->mem, &raises);
 	return status;
 }
 
@@ -118,11 +119,11 @@ enum kr_status kr_marks_prepare(struct kr_grow *g, kr_key k)
 /* That `shown` is there, unless it may not be, and that no greater number is. */
 static enum kr_status see_parts(struct kr_replay *r, kr_key k, int64_t shown, bool or_less)
 {
-	struct kr_grow *g = r->w->grow;
+	struct kr_growing *g = r->growing;
 
 	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++) {
 		const struct kr_grow_element *e = &g->elements.at[i];
-		int64_t number = number_of(g, e->element);
+		int64_t number = number_of(g, e->item);
 
 		if (e->part.i != KR_NONE && (number > shown || (number == shown && !or_less)))
 			KR_TRY(kr_analyze_see(r, e->part, kr_test_is(kr_token_there(number == shown)),
@@ -133,18 +134,18 @@ static enum kr_status see_parts(struct kr_replay *r, kr_key k, int64_t shown, bo
 
 static enum kr_status see_number(struct kr_replay *r, kr_key k, struct kr_want *want)
 {
-	struct kr_grow *g = r->w->grow;
-	const struct kr_grow_element *e = kr_grow_find(g, k, want->is.value.i);
-	bool first = kr_grow_own(r, k)->effect.how == KR_KEEP, open = r->w->asg->keys[k.i].open_initial, done;
+	struct kr_growing *g = r->growing;
+	const struct kr_grow_element *e = kr_grow_find(g, k, (kr_item){want->is.value.i});
+	bool first = kr_grow_own(r, k)->effect.how == KR_KEEP, open = r->writes->keys[k.i].open_initial, done;
 	int64_t shown = want->is.number;
 
 	if (!e && open)
 		kr_analyze_leave_out(r->w, r->txn, r->op,
 			"a number that nobody raised it to, of a mark of unknown initial value,");
 	else if (!e)
-		return kr_grow_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
+		return kr_analyze_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
 	else if (e->part.i == KR_NONE)
-		return kr_grow_contradict(r, k, KR_ABORTED_READ, e->aborted);
+		return kr_analyze_contradict(r, k, KR_ABORTED_READ, e->aborted);
 	KR_TRY(kr_grow_pull(r, k, want, &done));
 	if (done)
 		return KR_OK;

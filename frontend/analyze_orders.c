@@ -9,9 +9,6 @@
  * followed by one that did not. */
 #include "frontend/analyze_work.h"
 
-#include "base/hash.h"
-#include "base/table.h"
-
 struct missing { /* a writer without a version, in the lists of one key */
 	kr_key key;
 	kr_txn writer;
@@ -20,7 +17,8 @@ struct missing { /* a writer without a version, in the lists of one key */
 };
 
 struct orders {
-	struct kr_work *w;
+	const struct kr_work *w;
+	struct kr_asg *asg;
 	KR_VEC(struct missing) missing;
 	struct kr_table table;  /* (key, writer) -> missing */
 	uint32_t *next_place;   /* per place: the next one that names the same missing writer, or KR_NONE */
@@ -44,7 +42,7 @@ static uint32_t find(const struct orders *o, kr_key key, kr_txn writer)
 /* Notes that the list place `place` of `key` names a writer without a version. */
 static enum kr_status add_missing(struct orders *o, kr_key key, uint32_t place)
 {
-	struct kr_mem *mem = o->w->asg->mem;
+	struct kr_mem *mem = o->w->mem;
 	kr_txn writer = o->w->h->order_writers.at[place];
 	uint32_t id = find(o, key, writer);
 
@@ -62,7 +60,7 @@ static enum kr_status add_missing(struct orders *o, kr_key key, uint32_t place)
 
 static kr_version version_at(const struct orders *o, kr_key key, uint32_t place)
 {
-	return kr_asg_version_of(o->w->asg, o->w->h->order_writers.at[place], key);
+	return kr_asg_version_of(o->asg, o->w->h->order_writers.at[place], key);
 }
 
 static enum kr_status find_missing(struct orders *o)
@@ -85,7 +83,7 @@ static enum kr_status find_missing(struct orders *o)
 /* What a list names at `place`, after `from`: a version makes a pair, a missing writer is to be searched. */
 static enum kr_status step(struct orders *o, kr_version from, kr_key key, uint32_t place)
 {
-	struct kr_mem *mem = o->w->asg->mem;
+	struct kr_mem *mem = o->w->mem;
 	kr_version to = version_at(o, key, place);
 
 	if (to.i != KR_NONE)
@@ -137,18 +135,17 @@ static enum kr_status make_pairs(struct orders *o)
 
 static enum kr_status take(struct orders *o)
 {
-	struct kr_asg *asg = o->w->asg;
+	struct kr_asg *asg = o->asg;
 	uint32_t places = o->w->h->order_writers.n;
 
-	o->next_place = KR_NEW_ARRAY(&o->w->scratch, uint32_t, places);
-	o->end = KR_NEW_ARRAY(&o->w->scratch, uint32_t, places);
+	o->next_place = KR_NEW_ARRAY(o->w->scratch, uint32_t, places);
+	o->end = KR_NEW_ARRAY(o->w->scratch, uint32_t, places);
 	if (!o->next_place || !o->end)
 		return KR_NOMEM;
-	KR_TRY(kr_analyze_grow_done(o->w, &o->pairs));
 	asg->norders_seen = o->pairs.n;
 	KR_TRY(find_missing(o));
 	KR_TRY(make_pairs(o));
-	asg->orders = KR_NEW_ARRAY(&asg->arena, struct kr_asg_order, o->pairs.n);
+	asg->orders = KR_NEW_ARRAY(o->w->arena, struct kr_asg_order, o->pairs.n);
 	if (!asg->orders)
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < o->pairs.n; i++)
@@ -157,15 +154,17 @@ static enum kr_status take(struct orders *o)
 	return KR_OK;
 }
 
-enum kr_status kr_analyze_orders(struct kr_work *w)
+enum kr_status kr_analyze_orders(const struct kr_work *w, const struct kr_growing *growing, bool any_anomaly,
+	struct kr_asg *asg)
 {
-	struct kr_mem *mem = w->asg->mem;
-	struct orders o = {.w = w};
-	enum kr_status status = take(&o);
+	struct orders o = {.w = w, .asg = asg};
+	enum kr_status status = growing ? kr_analyze_grow_orders(growing, any_anomaly, asg, &o.pairs) : KR_OK;
 
-	kr_vec_done(mem, &o.missing);
-	kr_vec_done(mem, &o.stack);
-	kr_vec_done(mem, &o.pairs);
-	kr_table_done(mem, &o.table);
+	if (!status)
+		status = take(&o);
+	kr_vec_done(w->mem, &o.missing);
+	kr_vec_done(w->mem, &o.stack);
+	kr_vec_done(w->mem, &o.pairs);
+	kr_table_done(w->mem, &o.table);
 	return status;
 }

@@ -10,13 +10,12 @@
  * have the lowest: for the others the order of ranks says the same, at all levels where ww counts. Linear in
  * the reads' text and, per read, in the elements of these two ranks; orders between neighbouring ranks are
  * products. */
-#include "base/order.h"
 #include "frontend/analyze_grow.h"
 
 /* ---- finding them ---- */
 
 /* Each element was added once, or was there at the beginning, as the trace tells. */
-static bool is_simple(const struct kr_grow *g, kr_key k)
+static bool is_simple(const struct kr_growing *g, kr_key k)
 {
 	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++)
 		if (g->elements.at[i].twice)
@@ -26,13 +25,13 @@ static bool is_simple(const struct kr_grow *g, kr_key k)
 
 /* Gives the elements that the read is the first to show the next rank; *chained is false if it does not show
  * all that have one. */
-static enum kr_status rank_read(struct kr_grow *g, const struct kr_grow_read *read, uint32_t *ranks,
+static enum kr_status rank_read(struct kr_growing *g, const struct kr_grow_read *read, uint32_t *ranks,
 	uint32_t *have, bool *chained)
 {
 	uint32_t again = 0, fresh = 0;
 
 	for (uint32_t i = 0; i < read->list.n; i++) {
-		struct kr_grow_element *e = kr_grow_find(g, read->key, read->list.at[i].i);
+		struct kr_grow_element *e = kr_grow_find(g, read->key, read->list.at[i]);
 
 		again += e->rank != KR_NONE && e->rank != *ranks;
 		fresh += e->rank == KR_NONE;
@@ -45,10 +44,10 @@ static enum kr_status rank_read(struct kr_grow *g, const struct kr_grow_read *re
 }
 
 /* By rank, then by number. */
-static enum kr_status sort_elements(struct kr_grow *g, kr_key k, uint32_t ranks)
+static enum kr_status sort_elements(struct kr_growing *g, kr_key k, uint32_t ranks)
 {
 	uint32_t first = g->element_first[k.i], end = g->element_first[k.i + 1];
-	uint32_t *at = kr_mem_alloc(g->w->asg->mem, (size_t)ranks + 1, sizeof *at);
+	uint32_t *at = kr_mem_alloc(g->w->mem, (size_t)ranks + 1, sizeof *at);
 
 	if (!at)
 		return KR_NOMEM;
@@ -58,14 +57,17 @@ static enum kr_status sort_elements(struct kr_grow *g, kr_key k, uint32_t ranks)
 	for (uint32_t r = 0; r < ranks; r++)
 		at[r + 1] += at[r];
 	for (uint32_t i = first; i < end; i++)
-		g->by_rank[at[g->elements.at[i].rank]++] = i;
-	kr_mem_free(g->w->asg->mem, at, (size_t)ranks + 1, sizeof *at);
+		g->ranks.by_rank[at[g->elements.at[i].rank]++] = i;
+	kr_mem_free(g->w->mem, at, (size_t)ranks + 1, sizeof *at);
 	return KR_OK;
 }
 
-static uint32_t rank_at(const struct kr_grow *g, uint32_t i) { return g->elements.at[g->by_rank[i]].rank; }
+static uint32_t rank_at(const struct kr_growing *g, uint32_t i)
+{
+	return g->elements.at[g->ranks.by_rank[i]].rank;
+}
 
-static uint32_t end_of_rank(const struct kr_grow *g, kr_key k, uint32_t i)
+static uint32_t end_of_rank(const struct kr_growing *g, kr_key k, uint32_t i)
 {
 	uint32_t rank = rank_at(g, i);
 
@@ -75,7 +77,7 @@ static uint32_t end_of_rank(const struct kr_grow *g, kr_key k, uint32_t i)
 }
 
 /* How many pairs there are of elements of neighbouring ranks that somebody added. */
-static uint64_t count_pairs(const struct kr_grow *g, kr_key k)
+static uint64_t count_pairs(const struct kr_growing *g, kr_key k)
 {
 	uint64_t pairs = 0, before = 0;
 
@@ -89,7 +91,7 @@ static uint64_t count_pairs(const struct kr_grow *g, kr_key k)
 	return pairs;
 }
 
-enum kr_status kr_ranks_find(struct kr_grow *g, kr_key k, uint32_t from, uint32_t end)
+enum kr_status kr_ranks_find(struct kr_growing *g, kr_key k, uint32_t from, uint32_t end)
 {
 	uint32_t ranks = 1, have = g->initials[k.i];
 
@@ -97,16 +99,16 @@ enum kr_status kr_ranks_find(struct kr_grow *g, kr_key k, uint32_t from, uint32_
 		return KR_OK;
 	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++)
 		g->elements.at[i].rank = g->elements.at[i].initial ? 0 : KR_NONE;
-	g->chained[k.i] = true;
-	for (uint32_t i = from; i < end && g->chained[k.i]; i++)
-		KR_TRY(rank_read(g, &g->shown.at[i], &ranks, &have, &g->chained[k.i]));
-	if (!g->chained[k.i])
+	g->ranks.chained[k.i] = true;
+	for (uint32_t i = from; i < end && g->ranks.chained[k.i]; i++)
+		KR_TRY(rank_read(g, &g->seen.shown.at[i], &ranks, &have, &g->ranks.chained[k.i]));
+	if (!g->ranks.chained[k.i])
 		return KR_OK;
 	for (uint32_t i = g->element_first[k.i]; i < g->element_first[k.i + 1]; i++)
 		if (g->elements.at[i].rank == KR_NONE)
 			g->elements.at[i].rank = ranks;
 	KR_TRY(sort_elements(g, k, ranks + 1));
-	g->ranked[k.i] = g->w->out->coarse && count_pairs(g, k) <= KR_GROW_PAIRS_MOST;
+	g->ranks.ranked[k.i] = g->coarse && count_pairs(g, k) <= KR_GROW_PAIRS_MOST;
 	return KR_OK;
 }
 
@@ -115,20 +117,20 @@ enum kr_status kr_ranks_find(struct kr_grow *g, kr_key k, uint32_t from, uint32_
 /* Whether the read tells of the element. */
 static bool tells(const struct kr_grow_element *e, const struct kr_items *own)
 {
-	return e->part.i != KR_NONE && !kr_items_have(own, (kr_item){e->element});
+	return e->part.i != KR_NONE && !kr_items_have(own, e->item);
 }
 
 static enum kr_status see_rank(struct kr_replay *r, kr_key k, uint32_t rank, bool there,
 	const struct kr_items *own)
 {
-	struct kr_grow *g = r->w->grow;
+	struct kr_growing *g = r->growing;
 	uint32_t at;
 
 	KR_BISECT(at, g->element_first[k.i], g->element_first[k.i + 1], rank_at(g, at) < rank);
 	for (; at < g->element_first[k.i + 1] && rank_at(g, at) == rank; at++) {
-		const struct kr_grow_element *e = &g->elements.at[g->by_rank[at]];
+		const struct kr_grow_element *e = &g->elements.at[g->ranks.by_rank[at]];
 
-		if ((e->mark == g->marks) == there && tells(e, own))
+		if ((e->mark == g->seen.marks) == there && tells(e, own))
 			KR_TRY(kr_analyze_see(r, e->part, kr_test_is(kr_token_there(there)), false));
 	}
 	return KR_OK;
@@ -136,18 +138,18 @@ static enum kr_status see_rank(struct kr_replay *r, kr_key k, uint32_t rank, boo
 
 enum kr_status kr_ranks_see(struct kr_replay *r, kr_key k, struct kr_items list, const struct kr_items *own)
 {
-	struct kr_grow *g = r->w->grow;
+	struct kr_growing *g = r->growing;
 	uint32_t shown = 0, i = g->element_first[k.i], end = g->element_first[k.i + 1];
 
 	for (uint32_t n = 0; n < list.n; n++) {
-		const struct kr_grow_element *e = kr_grow_find(g, k, list.at[n].i);
+		const struct kr_grow_element *e = kr_grow_find(g, k, list.at[n]);
 
 		if (e->rank > shown && tells(e, own))
 			shown = e->rank;
 	}
 	while (i < end &&
-		(g->elements.at[g->by_rank[i]].mark == g->marks ||
-			!tells(&g->elements.at[g->by_rank[i]], own)))
+		(g->elements.at[g->ranks.by_rank[i]].mark == g->seen.marks ||
+			!tells(&g->elements.at[g->ranks.by_rank[i]], own)))
 		i++;
 	KR_TRY(kr_ctx_spend(r->w->ctx, list.n));
 	if (shown > 0) /* initial elements have always been there */
@@ -160,7 +162,8 @@ enum kr_status kr_ranks_see(struct kr_replay *r, kr_key k, struct kr_items list,
 KR_VEC_NAMED(versions, kr_version);
 
 struct ordering {
-	struct kr_grow *g;
+	const struct kr_growing *g;
+	const struct kr_asg *asg;
 	struct kr_analyze_pairs *out;
 	struct versions before, now; /* of the rank before, and of the one at hand */
 	/* set of versions that have been in some rank: half of one is in no order, but torn */
@@ -169,14 +172,13 @@ struct ordering {
 
 static enum kr_status push_new(struct ordering *o, const struct kr_grow_element *e)
 {
-	kr_version v = e->write == KR_NONE
-		? (kr_version){KR_NONE}
-		: kr_asg_version_of(o->g->w->asg, o->g->writes[e->write].txn, e->key);
+	kr_version v = e->write == KR_NONE ? (kr_version){KR_NONE}
+					   : kr_asg_version_of(o->asg, o->g->writes[e->write].txn, e->key);
 
 	if (v.i == KR_NONE || kr_bits_get(o->known, v.i))
 		return KR_OK;
 	kr_bits_set(o->known, v.i);
-	return kr_vec_push(o->g->w->asg->mem, &o->now, v) ? KR_OK : KR_NOMEM;
+	return kr_vec_push(o->g->w->mem, &o->now, v) ? KR_OK : KR_NOMEM;
 }
 
 /* All versions of `before` come before all of `now`, which take their place. */
@@ -188,7 +190,7 @@ static enum kr_status link(struct ordering *o, uint64_t *pairs)
 	for (uint32_t i = 0; i < o->before.n && *pairs <= KR_GROW_PAIRS_MOST; i++)
 		for (uint32_t j = 0; j < o->now.n; j++) {
 			KR_TRY(kr_ctx_tick(o->g->w->ctx));
-			if (!kr_vec_push(o->g->w->asg->mem, o->out,
+			if (!kr_vec_push(o->g->w->mem, o->out,
 				    (struct kr_asg_order){o->before.at[i], o->now.at[j], {KR_NONE}}))
 				return KR_NOMEM;
 		}
@@ -202,7 +204,7 @@ static enum kr_status link(struct ordering *o, uint64_t *pairs)
 
 static enum kr_status order_key(struct ordering *o, kr_key k)
 {
-	struct kr_grow *g = o->g;
+	const struct kr_growing *g = o->g;
 	uint64_t pairs = 0;
 
 	kr_vec_clear(&o->before);
@@ -210,25 +212,28 @@ static enum kr_status order_key(struct ordering *o, kr_key k)
 	for (uint32_t i = g->element_first[k.i], end; i < g->element_first[k.i + 1]; i = end) {
 		end = end_of_rank(g, k, i);
 		for (uint32_t e = i; e < end; e++)
-			KR_TRY(push_new(o, &g->elements.at[g->by_rank[e]]));
+			KR_TRY(push_new(o, &g->elements.at[g->ranks.by_rank[e]]));
 		KR_TRY(link(o, &pairs));
 	}
 	return KR_OK;
 }
 
-enum kr_status kr_ranks_orders(struct kr_grow *g, struct kr_analyze_pairs *orders)
+enum kr_status kr_ranks_orders(const struct kr_growing *g, bool any_anomaly, const struct kr_asg *asg,
+	struct kr_analyze_pairs *orders)
 {
-	uint32_t versions = g->w->asg->nversions;
+	struct kr_mem *mem = g->w->mem;
+	size_t words = KR_BITS_WORDS(asg->nversions);
 	struct ordering o = {.g = g,
+		.asg = asg,
 		.out = orders,
-		.known = kr_mem_alloc(g->w->asg->mem, KR_BITS_WORDS(versions), sizeof *o.known)};
+		.known = kr_mem_alloc(mem, words, sizeof *o.known)};
 	enum kr_status status = o.known ? KR_OK : KR_NOMEM;
 
 	for (kr_key k = {0}; k.i < g->w->h->keys.n && !status; k.i++)
-		if (g->chained[k.i] && (g->ranked[k.i] || g->w->out->anomaly_count == 0))
+		if (g->ranks.chained[k.i] && (g->ranks.ranked[k.i] || !any_anomaly))
 			status = order_key(&o, k);
-	kr_mem_free(g->w->asg->mem, o.known, KR_BITS_WORDS(versions), sizeof *o.known);
-	kr_vec_done(g->w->asg->mem, &o.before);
-	kr_vec_done(g->w->asg->mem, &o.now);
+	kr_mem_free(mem, o.known, words, sizeof *o.known);
+	kr_vec_done(mem, &o.before);
+	kr_vec_done(mem, &o.now);
 	return status;
 }

@@ -6,7 +6,7 @@
  * cannot have taken effect, or nothing would show that it had. Two replays, for contradictions and for
  * observations; linear in the operations, and in the keys that ranges and scans look at. Growing keys have a
  * replay of their own (analyze_grow.c). */
-#include "frontend/analyze_work.h"
+#include "frontend/analyze_replay.h"
 
 #include <string.h>
 
@@ -14,73 +14,71 @@
 
 enum kr_status kr_analyze_see(struct kr_replay *r, kr_key k, uint32_t test, bool predicate)
 {
-	struct kr_work *w = r->w;
+	const struct kr_work *w = r->w;
 
 	if (!r->fills)
 		return kr_ctx_tick(w->ctx);
-	if (w->seen.n >= KR_NONE - 1)
+	if (r->seen.n >= KR_NONE - 1)
 		return kr_err_set(w->err, KR_UNSUPPORTED, "found more than %u observations, expected fewer",
 			KR_NONE);
-	if (!w->installs && w->seen.n >= OBSERVATIONS_OF_SUMS_MOST)
+	if (!w->installs && r->seen.n >= OBSERVATIONS_OF_SUMS_MOST)
 		return kr_err_set(w->err, KR_UNSUPPORTED,
 			"counters are shown too often, to transactions that may have missed updates, to be "
 			"decided");
-	if (!kr_vec_push(w->asg->mem, &w->seen,
+	if (!kr_vec_push(w->mem, &r->seen,
 		    (struct kr_observation){r->txn, r->op, k, test, predicate, r->loose}))
 		return KR_NOMEM;
 	return kr_ctx_tick(w->ctx);
 }
 
-enum kr_status kr_analyze_contradict(struct kr_replay *r, kr_key k, enum kr_anomaly_kind kind)
+enum kr_status kr_analyze_contradict(struct kr_replay *r, kr_key k, enum kr_anomaly_kind kind, kr_txn other)
 {
-	struct kr_work *w = r->w;
-
 	r->inconsistent = true;
-	if (r->fills || w->h->txns.at[r->txn.i].status != KR_COMMITTED)
+	if (r->fills || r->w->h->txns.at[r->txn.i].status != KR_COMMITTED)
 		return KR_OK;
-	return kr_vec_push(w->asg->mem, &w->found, (struct kr_found){r->txn, r->op, k, kind, {KR_NONE}})
+	return kr_vec_push(r->w->mem, &r->out->found, (struct kr_found){r->txn, r->op, k, kind, other})
 		? KR_OK
 		: KR_NOMEM;
 }
 
-void kr_analyze_put(struct kr_replay *r, kr_key k, kr_token token)
-{
-	r->w->stamp[k.i] = r->turn;
-	r->w->own[k.i] = token;
-}
-
 /* ---- versions that the trace names ---- */
+
+static bool fits(const struct kr_replay *r, uint32_t test, kr_key k, kr_token token)
+{
+	return kr_analyze_fits(r->w, r->looks, test, k, token);
+}
 
 /* A candidate set cannot say both where a predicate read's rows come from and which versions do not change
  * them, unless that is one version. */
 static enum kr_status see_only_one(struct kr_replay *r, kr_key k, uint32_t test, uint32_t version)
 {
-	const struct kr_asg *asg = r->w->asg;
+	const struct kr_writes *writes = r->writes;
 	uint32_t v;
 
-	for (v = asg->keys[k.i].first; v < asg->keys[k.i + 1].first; v++) {
-		bool may_be = v != version && asg->versions[v].writer.i != r->txn.i;
+	for (v = writes->keys[k.i].first; v < writes->keys[k.i + 1].first; v++) {
+		bool may_be = v != version && writes->versions[v].writer.i != r->txn.i;
 
 		KR_TRY(kr_ctx_tick(r->w->ctx));
-		if (may_be && (r->w->token[v].i == KR_NONE || kr_analyze_fits(r->w, test, k, r->w->token[v])))
+		if (may_be && (writes->token[v].i == KR_NONE || fits(r, test, k, writes->token[v])))
 			break;
 	}
-	if (v < asg->keys[k.i + 1].first)
+	if (v < writes->keys[k.i + 1].first)
 		kr_analyze_leave_out(r->w, r->txn, r->op,
 			"\"versions\" of a key that was not returned, and might come from several versions,");
 	return kr_analyze_see(r, k, test, true);
 }
 
 /* What t left of k, even in vain. False: it did not write k. */
-static bool find_left(const struct kr_work *w, kr_key k, kr_txn t, kr_token *out)
+static bool find_left(const struct kr_replay *r, kr_key k, kr_txn t, kr_token *out)
 {
-	const struct kr_transaction *txn = &w->h->txns.at[t.i];
+	const struct kr_history *h = r->w->h;
+	const struct kr_transaction *txn = &h->txns.at[t.i];
 
 	for (uint32_t i = txn->op_count; i-- > 0;) {
-		const struct kr_operation *op = &w->h->ops.at[txn->op_first + i];
+		const struct kr_operation *op = &h->ops.at[txn->op_first + i];
 
-		for (uint32_t n = kr_write_count(w->h, op); n-- > 0;) {
-			struct kr_row write = kr_analyze_write(w, op, n);
+		for (uint32_t n = kr_write_count(h, op); n-- > 0;) {
+			struct kr_row write = kr_analyze_write(r->w, r->writes, op, n);
 
 			if (write.key.i != k.i)
 				continue;
@@ -95,71 +93,73 @@ static bool find_left(const struct kr_work *w, kr_key k, kr_txn t, kr_token *out
  * that either. */
 static enum kr_status mismatch(struct kr_replay *r, kr_key k, uint32_t test, bool predicate)
 {
-	KR_TRY(kr_analyze_contradict(r, k, KR_RESULT_SET_MISMATCH));
+	KR_TRY(kr_analyze_contradict(r, k, KR_RESULT_SET_MISMATCH, (kr_txn){KR_NONE}));
 	return kr_analyze_see(r, k, test, predicate);
 }
 
 /* The operation saw k's version by the transaction that its attribute "versions" names. */
 static enum kr_status see_named(struct kr_replay *r, kr_key k, uint32_t test, bool predicate)
 {
-	struct kr_work *w = r->w;
-	const struct kr_seen *seen = &w->h->seen.at[w->seen_of[k.i]];
+	const struct kr_writes *writes = r->writes;
+	const struct kr_seen *seen = &r->w->h->seen.at[r->seen_of[k.i]];
 	kr_txn writer = {KR_NONE};
-	uint32_t version = w->asg->keys[k.i].first;
-	kr_token left = w->token[version];
+	uint32_t version = writes->keys[k.i].first;
+	kr_token left = writes->token[version];
 
 	if (seen->writer.i != KR_ABSENT.i) {
-		writer = kr_history_find(w->h, seen->writer);
-		if (writer.i == KR_NONE || !find_left(w, k, writer, &left))
+		writer = kr_history_find(r->w->h, seen->writer);
+		if (writer.i == KR_NONE || !find_left(r, k, writer, &left))
 			return mismatch(r, k, test, predicate);
-		version = kr_analyze_version(w, k, writer);
-	} else if (w->asg->keys[k.i].open_initial) {
-		kr_analyze_leave_out(w, r->txn, r->op, "\"versions\" with an initial value that is not told");
+		version = kr_analyze_version(writes, k, writer);
+	} else if (writes->keys[k.i].open_initial) {
+		kr_analyze_leave_out(r->w, r->txn, r->op,
+			"\"versions\" with an initial value that is not told");
 		return kr_analyze_see(r, k, test, predicate);
 	}
-	if (!kr_analyze_fits(w, test, k, left))
+	if (!fits(r, test, k, left))
 		return mismatch(r, k, test, predicate);
-	if (predicate && version != KR_NONE && version != kr_analyze_version(w, k, r->txn))
+	if (predicate && version != KR_NONE && version != kr_analyze_version(writes, k, r->txn))
 		return see_only_one(r, k, test, version);
 	return kr_analyze_see(r, k, kr_test_source(writer), predicate);
 }
 
 enum kr_status kr_analyze_look(struct kr_replay *r, kr_key k, uint32_t test, bool predicate)
 {
-	struct kr_work *w = r->w;
-
-	if (w->stamp[k.i] == r->turn)
-		return kr_analyze_fits(w, test, k, w->own[k.i])
+	if (r->stamp[k.i] == r->turn)
+		return fits(r, test, k, r->own[k.i])
 			? KR_OK
-			: kr_analyze_contradict(r, k, KR_INTERNAL_INCONSISTENCY);
-	if (w->seen_of && w->seen_of[k.i] != KR_NONE)
+			: kr_analyze_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
+	if (r->seen_of && r->seen_of[k.i] != KR_NONE)
 		return see_named(r, k, test, predicate);
 	return kr_analyze_see(r, k, test, predicate);
+}
+
+static uint32_t *none_of_keys(const struct kr_work *w)
+{
+	uint32_t *of = KR_NEW_ARRAY(w->scratch, uint32_t, w->h->keys.n);
+
+	if (of)
+		memset(of, 0xff, w->h->keys.n * sizeof *of);
+	return of;
 }
 
 /* Marks the keys that the operation at hand names versions of, or takes the marks away. */
 static enum kr_status name_versions(struct kr_replay *r, const struct kr_attr *attr, bool on)
 {
-	struct kr_work *w = r->w;
-
 	if (attr->seen_count == 0)
 		return KR_OK;
-	if (!w->seen_of) {
-		w->seen_of = KR_NEW_ARRAY(&w->scratch, uint32_t, w->h->keys.n);
-		if (!w->seen_of)
-			return KR_NOMEM;
-		memset(w->seen_of, 0xff, w->h->keys.n * sizeof *w->seen_of);
-	}
+	if (!r->seen_of && !(r->seen_of = none_of_keys(r->w)))
+		return KR_NOMEM;
 	for (uint32_t i = attr->seen_first; i < attr->seen_first + attr->seen_count; i++) {
-		kr_key k = w->h->seen.at[i].key;
+		kr_key k = r->w->h->seen.at[i].key;
 
-		KR_TRY(kr_ctx_tick(w->ctx));
-		if (kr_analyze_grows(w, k))
-			kr_analyze_leave_out(w, r->txn, r->op,
+		KR_TRY(kr_ctx_tick(r->w->ctx));
+		if (kr_analyze_grows(r->writes, k))
+			kr_analyze_leave_out(r->w, r->txn, r->op,
 				"\"versions\" of a list, a set, a mark or a counter whose value is not "
 				"always told");
 		else
-			w->seen_of[k.i] = on ? i : KR_NONE;
+			r->seen_of[k.i] = on ? i : KR_NONE;
 	}
 	return KR_OK;
 }
@@ -194,7 +194,7 @@ static enum kr_status look_at_key(struct kr_replay *r, const struct kr_operation
 
 	if (view.when == KR_UNSEEN)
 		return KR_OK;
-	if (kr_analyze_grows(r->w, op->key)) {
+	if (kr_analyze_grows(r->writes, op->key)) {
 		enum kr_shown found = view.other ? KR_SHOWN_FOUND : KR_SHOWN_NOT_FOUND;
 
 		found = view.when == KR_SEEN_AFTER ? KR_SHOWN_INC : kr_op_is_read(op) ? KR_SHOWN_READ : found;
@@ -208,6 +208,12 @@ static enum kr_status look_at_key(struct kr_replay *r, const struct kr_operation
 		false);
 }
 
+static void put(struct kr_replay *r, kr_key k, kr_token token)
+{
+	r->stamp[k.i] = r->turn;
+	r->own[k.i] = token;
+}
+
 static enum kr_status replay_operation(struct kr_replay *r, const struct kr_operation *op)
 {
 	struct kr_write write;
@@ -218,27 +224,31 @@ static enum kr_status replay_operation(struct kr_replay *r, const struct kr_oper
 		KR_TRY(op->kind == KR_OP_RANGE ? kr_analyze_range(r, op) : kr_analyze_scan(r, op));
 	for (uint32_t i = 0; kr_write_at(r->w->h, op, i, &write); i++) {
 		r->wrote = true;
-		if (kr_analyze_grows(r->w, write.key))
+		if (kr_analyze_grows(r->writes, write.key))
 			kr_analyze_grow_write(r, write.key);
 		else
-			kr_analyze_put(r, write.key, kr_token_of(write.told));
+			put(r, write.key, kr_token_of(write.told));
 	}
 	return KR_OK;
 }
 
 /* ---- all of them ---- */
 
-static enum kr_status replay(struct kr_work *w, kr_txn t, bool fills, struct kr_replay *r)
+static enum kr_status replay(struct kr_replay *r, kr_txn t, bool fills)
 {
-	const struct kr_transaction *txn = &w->h->txns.at[t.i];
+	const struct kr_history *h = r->w->h;
+	const struct kr_transaction *txn = &h->txns.at[t.i];
 
-	*r = (struct kr_replay){.w = w, .txn = t, .turn = 2 * t.i + fills, .fills = fills};
-	for (; r->op < txn->op_count; r->op++) {
-		kr_op id = kr_history_op(w->h, t, r->op);
-		const struct kr_operation *op = &w->h->ops.at[id.i];
-		const struct kr_attr *attr = op->flags & KR_OPF_HAS_ATTR ? kr_history_attr(w->h, id) : NULL;
+	r->txn = t;
+	r->turn = 2 * t.i + fills;
+	r->fills = fills;
+	r->inconsistent = r->wrote = false;
+	for (r->op = 0; r->op < txn->op_count; r->op++) {
+		kr_op id = kr_history_op(h, t, r->op);
+		const struct kr_operation *op = &h->ops.at[id.i];
+		const struct kr_attr *attr = op->flags & KR_OPF_HAS_ATTR ? kr_history_attr(h, id) : NULL;
 
-		KR_TRY(kr_ctx_tick(w->ctx));
+		KR_TRY(kr_ctx_tick(r->w->ctx));
 		r->loose = attr && !attr->cursor;
 		if (attr)
 			KR_TRY(name_versions(r, attr, true));
@@ -249,59 +259,72 @@ static enum kr_status replay(struct kr_work *w, kr_txn t, bool fills, struct kr_
 	return KR_OK;
 }
 
-static enum kr_status look_for_contradictions(struct kr_work *w)
+static enum kr_status look_for_contradictions(struct kr_replay *r)
 {
-	struct kr_asg *asg = w->asg;
+	const struct kr_history *h = r->w->h;
 
-	for (uint32_t t = 0; t < asg->ntxns; t++) {
-		struct kr_asg_txn *txn = &asg->txns[t];
-		struct kr_replay found;
+	for (uint32_t t = 0; t < h->txns.n; t++) {
+		uint8_t status = h->txns.at[t].status, *presence = &r->out->presence[t];
 
-		if (txn->presence == KR_ABSENT_TXN)
+		*presence = status == KR_COMMITTED ? KR_PRESENT : KR_ABSENT_TXN;
+		if (status == KR_ABORTED)
 			continue;
-		KR_TRY(replay(w, (kr_txn){t}, false, &found));
-		if (txn->outcome_unknown && (found.inconsistent || !found.wrote)) {
-			txn->presence = KR_ABSENT_TXN;
-			w->changed = true;
+		KR_TRY(replay(r, (kr_txn){t}, false));
+		if (status != KR_UNKNOWN)
+			continue;
+		if (r->inconsistent || !r->wrote) {
+			r->out->any_lost = true;
+		} else {
+			*presence = KR_OPEN;
+			r->out->any_open = true;
 		}
-		w->any_open |= txn->presence == KR_OPEN;
 	}
 	return KR_OK;
 }
 
-static enum kr_status fill(struct kr_work *w)
+static enum kr_status fill(struct kr_replay *r)
 {
-	struct kr_asg *asg = w->asg;
-	struct kr_replay found;
+	struct kr_observed *out = r->out;
 
-	if (!kr_vec_reserve(asg->mem, &w->seen, w->h->ops.n))
+	if (!kr_vec_reserve(r->w->mem, &r->seen, r->w->h->ops.n))
 		return KR_NOMEM;
-	for (uint32_t t = 0; t < asg->ntxns; t++) {
-		if (asg->txns[t].presence != KR_ABSENT_TXN)
-			KR_TRY(replay(w, (kr_txn){t}, true, &found));
-		asg->obs_first[t + 1] = w->seen.n;
+	for (uint32_t t = 0; t < r->w->h->txns.n; t++) {
+		if (out->presence[t] != KR_ABSENT_TXN)
+			KR_TRY(replay(r, (kr_txn){t}, true));
+		out->obs_first[t + 1] = r->seen.n;
 	}
-	asg->nobs = w->seen.n;
-	asg->obs = KR_NEW_ARRAY(&asg->arena, struct kr_observation, asg->nobs);
-	if (!asg->obs)
+	out->nobs = r->seen.n;
+	out->obs = KR_NEW_ARRAY(r->w->arena, struct kr_observation, out->nobs);
+	if (!out->obs)
 		return KR_NOMEM;
-	if (asg->nobs > 0)
-		memcpy(asg->obs, w->seen.at, asg->nobs * sizeof *asg->obs);
-	kr_vec_done(asg->mem, &w->seen);
+	if (out->nobs > 0)
+		memcpy(out->obs, r->seen.at, out->nobs * sizeof *out->obs);
 	return KR_OK;
 }
 
-enum kr_status kr_analyze_replay(struct kr_work *w)
+static enum kr_status replay_all(struct kr_replay *r)
 {
-	struct kr_asg *asg = w->asg;
+	const struct kr_work *w = r->w;
 
-	w->own = KR_NEW_ARRAY(&w->scratch, kr_token, w->h->keys.n);
-	asg->obs_first = KR_NEW_ARRAY(&asg->arena, uint32_t, (size_t)asg->ntxns + 1);
-	if (!w->own || !asg->obs_first)
+	r->stamp = none_of_keys(w);
+	r->own = KR_NEW_ARRAY(w->scratch, kr_token, w->h->keys.n);
+	r->row_of = w->h->scans.n > 0 ? none_of_keys(w) : NULL;
+	r->out->presence = KR_NEW_ARRAY(w->scratch, uint8_t, w->h->txns.n);
+	r->out->obs_first = KR_NEW_ARRAY(w->arena, uint32_t, (size_t)w->h->txns.n + 1);
+	if (!r->stamp || !r->own || (w->h->scans.n > 0 && !r->row_of) || !r->out->presence ||
+		!r->out->obs_first)
 		return KR_NOMEM;
-	memset(w->stamp, 0xff, w->h->keys.n * sizeof *w->stamp);
-	KR_TRY(look_for_contradictions(w));
-	KR_TRY(kr_analyze_grow_check(w));
-	KR_TRY(fill(w));
-	return w->changed ? kr_analyze_drop_versions(w) : KR_OK;
+	KR_TRY(look_for_contradictions(r));
+	KR_TRY(kr_analyze_grow_check(r));
+	return fill(r);
+}
+
+enum kr_status kr_analyze_replay(const struct kr_work *w, const struct kr_writes *writes,
+	const struct kr_looks *looks, struct kr_growing *growing, struct kr_observed *out)
+{
+	struct kr_replay r = {.w = w, .writes = writes, .looks = looks, .growing = growing, .out = out};
+	enum kr_status status = replay_all(&r);
+
+	kr_vec_done(w->mem, &r.seen);
+	return status;
 }

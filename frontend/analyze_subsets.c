@@ -8,47 +8,32 @@
  * all is in order, they have ranks. Linear in the text of the reads, but for sorting them. */
 #include "frontend/analyze_grow.h"
 
-#include <stdlib.h>
-
 static int by_size(const void *a, const void *b)
 {
 	const struct kr_grow_read *x = a, *y = b;
 
-	if (x->key.i != y->key.i)
-		return x->key.i < y->key.i ? -1 : 1;
-	if (x->list.n != y->list.n)
-		return x->list.n < y->list.n ? -1 : 1;
-	if (x->txn.i != y->txn.i)
-		return x->txn.i < y->txn.i ? -1 : 1;
-	return x->op < y->op ? -1 : x->op > y->op;
-}
-
-bool kr_bags_deleted(const struct kr_grow *g, kr_key k)
-{
-	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1]; i++)
-		if (g->writes[i].deletes && !kr_grow_aborted(g, g->writes[i].txn))
-			return true;
-	return false;
+	return kr_then(kr_then(KR_ORDER(x->key.i, y->key.i), KR_ORDER(x->list.n, y->list.n)),
+		kr_then(KR_ORDER(x->txn.i, y->txn.i), KR_ORDER(x->op, y->op)));
 }
 
 /* Whether `a` shows an element, added once, that `b` does not. */
-static bool shows_more(struct kr_grow *g, kr_key k, struct kr_items a, struct kr_items b)
+static bool shows_more(struct kr_growing *g, kr_key k, struct kr_items a, struct kr_items b)
 {
-	g->marks++;
+	g->seen.marks++;
 	for (uint32_t i = 0; i < b.n; i++)
-		kr_grow_find(g, k, b.at[i].i)->mark = g->marks;
+		kr_grow_find(g, k, b.at[i])->mark = g->seen.marks;
 	for (uint32_t i = 0; i < a.n; i++) {
-		const struct kr_grow_element *e = kr_grow_find(g, k, a.at[i].i);
+		const struct kr_grow_element *e = kr_grow_find(g, k, a.at[i]);
 
-		if (e->mark != g->marks && !e->twice && !e->initial)
+		if (e->mark != g->seen.marks && !e->twice && !e->initial)
 			return true;
 	}
 	return false;
 }
 
 /* Neighbours by size of which each shows something more. */
-static enum kr_status compare(struct kr_grow *g, const struct kr_grow_read *before,
-	const struct kr_grow_read *read)
+static enum kr_status compare(struct kr_growing *g, struct kr_observed *out,
+	const struct kr_grow_read *before, const struct kr_grow_read *read)
 {
 	KR_TRY(kr_ctx_spend(g->w->ctx, before->list.n + read->list.n));
 	if (!shows_more(g, read->key, before->list, read->list) ||
@@ -60,26 +45,27 @@ static enum kr_status compare(struct kr_grow *g, const struct kr_grow_read *befo
 		read = before;
 		before = swap;
 	}
-	return kr_vec_push(g->w->asg->mem, &g->w->found,
+	return kr_vec_push(g->w->mem, &out->found,
 		       (struct kr_found){read->txn, read->op, read->key, KR_INCOMPATIBLE_ORDER, before->txn})
 		? KR_OK
 		: KR_NOMEM;
 }
 
-enum kr_status kr_bags_check(struct kr_grow *g)
+enum kr_status kr_bags_check(struct kr_growing *g, struct kr_observed *out)
 {
-	if (g->shown.n > 1)
-		qsort(g->shown.at, g->shown.n, sizeof *g->shown.at, by_size);
-	for (uint32_t i = 0, end; i < g->shown.n; i = end) {
-		kr_key k = g->shown.at[i].key;
+	struct kr_grow_read *at = g->seen.shown.at;
 
-		for (end = i; end < g->shown.n && g->shown.at[end].key.i == k.i;)
+	KR_SORT(at, g->seen.shown.n, by_size);
+	for (uint32_t i = 0, end; i < g->seen.shown.n; i = end) {
+		kr_key k = at[i].key;
+
+		for (end = i; end < g->seen.shown.n && at[end].key.i == k.i;)
 			end++;
-		if (kr_bags_deleted(g, k))
+		if (g->deleted[k.i])
 			continue;
 		KR_TRY(kr_ranks_find(g, k, i, end));
-		for (uint32_t r = i + 1; r < end && !g->chained[k.i]; r++)
-			KR_TRY(compare(g, &g->shown.at[r - 1], &g->shown.at[r]));
+		for (uint32_t r = i + 1; r < end && !g->ranks.chained[k.i]; r++)
+			KR_TRY(compare(g, out, &at[r - 1], &at[r]));
 	}
 	return KR_OK;
 }

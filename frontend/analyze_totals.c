@@ -34,7 +34,7 @@ static void add_up(struct kr_grow_subsets *x, uint64_t d, uint64_t words)
 }
 
 /* Whether the version's amount is counted. One version that has the amount is not. */
-static bool is_counted(const struct kr_grow *g, uint32_t v, int64_t amount, bool *left_out)
+static bool is_counted(const struct kr_growing *g, uint32_t v, int64_t amount, bool *left_out)
 {
 	if (g->absolute[v] || g->amount[v] == 0)
 		return false;
@@ -45,10 +45,10 @@ static bool is_counted(const struct kr_grow *g, uint32_t v, int64_t amount, bool
 }
 
 /* What is too much is not exact. */
-static enum kr_status make_subsets(struct kr_grow *g, kr_key k, int64_t without, struct kr_grow_subsets *x)
+static enum kr_status make_subsets(struct kr_growing *g, kr_key k, int64_t without, struct kr_grow_subsets *x)
 {
-	const struct kr_asg *asg = g->w->asg;
-	uint32_t first = asg->keys[k.i].first + 1, end = asg->keys[k.i + 1].first, n = 0;
+	const struct kr_asg_key *keys = g->versions->keys;
+	uint32_t first = keys[k.i].first + 1, end = keys[k.i + 1].first, n = 0;
 	bool fits = true, out = without == 0;
 
 	*x = (struct kr_grow_subsets){.without = without, .bits = x->bits, .words = x->words, .made = true};
@@ -70,7 +70,7 @@ static enum kr_status make_subsets(struct kr_grow *g, kr_key k, int64_t without,
 	uint64_t words = KR_BITS_WORDS((uint64_t)(x->high - x->low) + 1);
 
 	if (words > x->words) {
-		x->bits = KR_NEW_ARRAY(&g->w->scratch, uint64_t, words);
+		x->bits = KR_NEW_ARRAY(g->w->scratch, uint64_t, words);
 		x->words = words;
 	}
 	if (!x->bits)
@@ -87,12 +87,13 @@ static enum kr_status make_subsets(struct kr_grow *g, kr_key k, int64_t without,
 }
 
 /* Those of a key without one amount, made once, unless there are too many. */
-static enum kr_status find_subsets(struct kr_grow *g, kr_key k, int64_t without, struct kr_grow_subsets **out)
+static enum kr_status find_subsets(struct kr_growing *g, kr_key k, int64_t without,
+	struct kr_grow_subsets **out)
 {
-	struct kr_grow_subsets **of = &g->subsets[k.i];
+	struct kr_grow_subsets **of = &g->seen.subsets[k.i];
 	uint32_t i = 0;
 
-	if (!*of && !(*of = KR_NEW_ARRAY(&g->w->scratch, struct kr_grow_subsets, SUBSETS_MOST)))
+	if (!*of && !(*of = KR_NEW_ARRAY(g->w->scratch, struct kr_grow_subsets, SUBSETS_MOST)))
 		return KR_NOMEM;
 	while (i < SUBSETS_MOST - 1 && (*of)[i].made && (*of)[i].without != without)
 		i++;
@@ -111,14 +112,14 @@ static bool reaches(const struct kr_grow_subsets *x, __int128 sum)
 
 enum kr_status kr_counters_reach(const struct kr_replay *r, kr_key k, int64_t total, bool *out)
 {
-	struct kr_grow *g = r->w->grow;
-	const struct kr_asg *asg = r->w->asg;
-	uint32_t first = asg->keys[k.i].first, own = kr_analyze_version(g->w, k, r->txn);
+	struct kr_growing *g = r->growing;
+	const struct kr_asg_key *keys = r->writes->keys;
+	uint32_t first = keys[k.i].first, own = kr_analyze_version(r->writes, k, r->txn);
 	struct kr_grow_subsets *sums;
 
 	KR_TRY(find_subsets(g, k, own != KR_NONE && !g->absolute[own] ? g->amount[own] : 0, &sums));
 	*out = reaches(sums, (__int128)total - g->amount[first]);
-	for (uint32_t v = first + 1; v < asg->keys[k.i + 1].first && !*out; v++)
+	for (uint32_t v = first + 1; v < keys[k.i + 1].first && !*out; v++)
 		*out = g->absolute[v] && v != own && reaches(sums, (__int128)total - g->amount[v]);
 	return KR_OK;
 }

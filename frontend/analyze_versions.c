@@ -1,4 +1,4 @@
-/* Transactions, keys and versions of the ASG.
+/* Keys and versions.
  *
  * A version is the last write of a transaction to a key, if the transaction took effect or may have. Walking
  * each transaction's operations backwards, the first write met of a key is the last one; a stamp per key
@@ -9,160 +9,151 @@
 
 #include <string.h>
 
-struct kr_row kr_analyze_write(const struct kr_work *w, const struct kr_operation *op, uint32_t i)
+struct kr_row kr_analyze_write(const struct kr_work *w, const struct kr_writes *writes,
+	const struct kr_operation *op, uint32_t i)
 {
 	struct kr_write write = {.key = {KR_NONE}};
 
 	(void)kr_write_at(w->h, op, i, &write);
-	return (struct kr_row){write.key, kr_analyze_grows(w, write.key) ? KR_ABSENT : write.told};
+	return (struct kr_row){write.key, kr_analyze_grows(writes, write.key) ? KR_ABSENT : write.told};
 }
 
-uint32_t kr_analyze_version(const struct kr_work *w, kr_key k, kr_txn t)
+uint32_t kr_analyze_version(const struct kr_writes *writes, kr_key k, kr_txn t)
 {
-	const struct kr_asg *asg = w->asg;
-	uint32_t low = asg->keys[k.i].first + 1, end = asg->keys[k.i + 1].first, at;
+	uint32_t low = writes->keys[k.i].first + 1, end = writes->keys[k.i + 1].first, at;
 
-	KR_BISECT(at, low, end, asg->versions[at].writer.i < t.i);
-	return at < end && asg->versions[at].writer.i == t.i ? at : KR_NONE;
+	KR_BISECT(at, low, end, writes->versions[at].writer.i < t.i);
+	return at < end && writes->versions[at].writer.i == t.i ? at : KR_NONE;
 }
 
-/* Lists, sets, marks, and counters; of these, where the results of increments are what they leave, only those
- * that are not told all along. */
-static enum kr_status find_growing(struct kr_work *w)
+static enum kr_status each_write(const struct kr_work *w, const struct kr_writes *writes, bool all,
+	kr_take_write *take, void *data, uint32_t *stamp)
 {
 	const struct kr_history *h = w->h;
-	struct kr_write write;
 
-	w->grows = KR_NEW_ARRAY(&w->scratch, uint64_t, KR_BITS_WORDS(h->keys.n));
-	if (!w->grows)
-		return KR_NOMEM;
-	for (uint32_t k = 0; k < h->keys.n; k++)
-		if (kr_datatype_of(h->keys.at[k].kind)->parts)
-			kr_bits_set(w->grows, k);
+	memset(stamp, 0xff, h->keys.n * sizeof *stamp);
 	for (uint32_t t = 0; t < h->txns.n; t++) {
 		const struct kr_transaction *txn = &h->txns.at[t];
 
-		for (uint32_t i = txn->op_first;
-			i < txn->op_first + txn->op_count && txn->status != KR_ABORTED; i++) {
-			const struct kr_operation *op = &h->ops.at[i];
-
-			KR_TRY(kr_ctx_tick(w->ctx));
-			if (!kr_write_at(h, op, 0, &write) || write.how != KR_ADD)
-				continue;
-			w->out->shows_own |= write.told.i != KR_NONE;
-			if (!w->installs || write.told.i == KR_NONE)
-				kr_bits_set(w->grows, write.key.i);
-		}
-	}
-	return KR_OK;
-}
-
-enum kr_status kr_analyze_txns(struct kr_work *w)
-{
-	const struct kr_history *h = w->h;
-	struct kr_asg *asg = w->asg;
-
-	asg->clock_skew = h->clock_skew;
-	asg->nsessions = h->sessions.n;
-	asg->ntxns = h->txns.n;
-	asg->txns = KR_NEW_ARRAY(&asg->arena, struct kr_asg_txn, asg->ntxns);
-	if (!asg->txns)
-		return KR_NOMEM;
-	for (uint32_t t = 0; t < asg->ntxns; t++) {
-		const struct kr_transaction *from = &h->txns.at[t];
-
-		asg->txns[t] = (struct kr_asg_txn){
-			.presence = from->status == KR_COMMITTED ? KR_PRESENT
-				: from->status == KR_UNKNOWN     ? KR_OPEN
-								 : KR_ABSENT_TXN,
-			.outcome_unknown = from->status == KR_UNKNOWN,
-			.has_begin = from->flags & KR_TXN_HAS_BEGIN,
-			.has_end = from->flags & KR_TXN_HAS_END,
-			.session = from->session.i,
-			.begin = from->flags & KR_TXN_HAS_BEGIN ? from->begin_invoked : 0,
-			.end = from->flags & KR_TXN_HAS_END ? from->end_returned : 0,
-		};
-		KR_TRY(kr_ctx_tick(w->ctx));
-	}
-	return KR_OK;
-}
-
-/* For each version: counts it in next[its key] (fill: false), or puts it at next[its key] (fill: true), which
- * then moves on. */
-static enum kr_status each_version(struct kr_work *w, uint32_t *next, bool fill)
-{
-	const struct kr_history *h = w->h;
-
-	memset(w->stamp, 0xff, h->keys.n * sizeof *w->stamp);
-	for (uint32_t t = 0; t < h->txns.n; t++) {
-		const struct kr_transaction *txn = &h->txns.at[t];
-
-		if (w->asg->txns[t].presence == KR_ABSENT_TXN)
-			continue;
-		for (uint32_t i = txn->op_count; i-- > 0;) {
+		for (uint32_t i = txn->op_count; i-- > 0 && (all || txn->status != KR_ABORTED);) {
 			const struct kr_operation *op = &h->ops.at[txn->op_first + i];
 
 			KR_TRY(kr_ctx_tick(w->ctx));
-			for (uint32_t n = kr_write_count(w->h, op); n-- > 0;) {
-				struct kr_row write = kr_analyze_write(w, op, n);
-				uint32_t k = write.key.i;
+			for (uint32_t n = kr_write_count(h, op); n-- > 0;) {
+				struct kr_row write = kr_analyze_write(w, writes, op, n);
+				bool last = stamp[write.key.i] != t;
 
-				if (w->stamp[k] == t)
-					continue;
-				w->stamp[k] = t;
-				if (fill) {
-					w->asg->versions[next[k]] = (struct kr_asg_version){{t}, write.key};
-					w->token[next[k]] = kr_token_of(write.value);
-				}
-				next[k]++;
+				stamp[write.key.i] = t;
+				KR_TRY(take(data, (kr_txn){t}, write, last));
 			}
 		}
 	}
 	return KR_OK;
 }
 
-static enum kr_status number_keys(struct kr_work *w, const uint32_t *count)
+enum kr_status kr_analyze_each_write(const struct kr_work *w, const struct kr_writes *writes, bool all,
+	kr_take_write *take, void *data)
 {
-	struct kr_asg *asg = w->asg;
+	uint32_t nkeys = w->h->keys.n, *stamp = kr_mem_alloc(w->mem, nkeys, sizeof *stamp);
+	enum kr_status status = stamp ? each_write(w, writes, all, take, data, stamp) : KR_NOMEM;
+
+	kr_mem_free(w->mem, stamp, nkeys, sizeof *stamp);
+	return status;
+}
+
+/* Lists, sets, marks, and counters; of these, where the results of increments are what they leave, only those
+ * that are not told all along. */
+static enum kr_status find_growing(const struct kr_work *w, struct kr_writes *out)
+{
+	const struct kr_history *h = w->h;
+	struct kr_write write;
+
+	for (uint32_t k = 0; k < h->keys.n; k++)
+		if (kr_datatype_of(h->keys.at[k].kind)->parts)
+			kr_bits_set(out->grows, k);
+	for (uint32_t t = 0; t < h->txns.n; t++) {
+		const struct kr_transaction *txn = &h->txns.at[t];
+
+		for (uint32_t i = txn->op_first;
+			i < txn->op_first + txn->op_count && txn->status != KR_ABORTED; i++) {
+			KR_TRY(kr_ctx_tick(w->ctx));
+			if (!kr_write_at(h, &h->ops.at[i], 0, &write) || write.how != KR_ADD)
+				continue;
+			out->shows_own |= write.told.i != KR_NONE;
+			if (!w->installs || write.told.i == KR_NONE)
+				kr_bits_set(out->grows, write.key.i);
+		}
+	}
+	return KR_OK;
+}
+
+/* ---- versions ---- */
+
+struct versions {
+	struct kr_writes *out;
+	uint32_t *next; /* per key: how many there are; then where to put the next one */
+};
+
+static enum kr_status count_version(void *data, kr_txn t, struct kr_row write, bool last)
+{
+	(void)t;
+	((struct versions *)data)->next[write.key.i] += last;
+	return KR_OK;
+}
+
+static enum kr_status put_version(void *data, kr_txn t, struct kr_row write, bool last)
+{
+	struct kr_writes *out = ((struct versions *)data)->out;
+	uint32_t *next = &((struct versions *)data)->next[write.key.i];
+
+	if (!last)
+		return KR_OK;
+	out->versions[*next] = (struct kr_asg_version){t, write.key};
+	out->token[(*next)++] = kr_token_of(write.value);
+	return KR_OK;
+}
+
+static enum kr_status number_keys(const struct kr_work *w, const uint32_t *count, struct kr_writes *out)
+{
 	uint64_t first = 0;
 
-	for (uint32_t k = 0; k < asg->nkeys; k++) {
-		asg->keys[k] = (struct kr_asg_key){.first = (uint32_t)first,
+	for (uint32_t k = 0; k < out->nkeys; k++) {
+		out->keys[k] = (struct kr_asg_key){.first = (uint32_t)first,
 			.open_initial = kr_history_untold(w->h)};
 		first += (uint64_t)count[k] + 1;
 		if (first >= KR_NONE)
 			return kr_err_set(w->err, KR_UNSUPPORTED,
 				"found more than %u versions, expected fewer", KR_NONE);
 	}
-	asg->nversions = (uint32_t)first;
-	asg->keys[asg->nkeys].first = asg->nversions;
+	out->nversions = (uint32_t)first;
+	out->keys[out->nkeys].first = out->nversions;
 	return KR_OK;
 }
 
-enum kr_status kr_analyze_versions(struct kr_work *w)
+enum kr_status kr_analyze_versions(const struct kr_work *w, struct kr_writes *out)
 {
-	struct kr_asg *asg = w->asg;
-	uint32_t *next = KR_NEW_ARRAY(&w->scratch, uint32_t, w->h->keys.n);
+	uint32_t nkeys = w->h->keys.n;
+	struct versions making = {out, KR_NEW_ARRAY(w->scratch, uint32_t, nkeys)};
 
-	w->stamp = KR_NEW_ARRAY(&w->scratch, uint32_t, w->h->keys.n);
-	asg->nkeys = w->h->keys.n;
-	asg->keys = KR_NEW_ARRAY(&asg->arena, struct kr_asg_key, (size_t)asg->nkeys + 1);
-	if (!next || !w->stamp || !asg->keys)
+	*out = (struct kr_writes){.nkeys = nkeys,
+		.keys = KR_NEW_ARRAY(w->arena, struct kr_asg_key, (size_t)nkeys + 1),
+		.grows = KR_NEW_ARRAY(w->scratch, uint64_t, KR_BITS_WORDS(nkeys))};
+	if (!making.next || !out->keys || !out->grows)
 		return KR_NOMEM;
-	KR_TRY(find_growing(w));
-	KR_TRY(each_version(w, next, false));
-	KR_TRY(number_keys(w, next));
-	asg->versions = KR_NEW_ARRAY(&asg->arena, struct kr_asg_version, asg->nversions);
-	w->token = KR_NEW_ARRAY(&asg->arena, kr_token, asg->nversions);
-	if (!asg->versions || !w->token)
+	KR_TRY(find_growing(w, out));
+	KR_TRY(kr_analyze_each_write(w, out, false, count_version, &making));
+	KR_TRY(number_keys(w, making.next, out));
+	out->versions = KR_NEW_ARRAY(w->arena, struct kr_asg_version, out->nversions);
+	out->token = KR_NEW_ARRAY(w->arena, kr_token, out->nversions);
+	if (!out->versions || !out->token)
 		return KR_NOMEM;
-	for (uint32_t k = 0; k < asg->nkeys; k++) {
-		uint32_t first = asg->keys[k].first;
+	for (uint32_t k = 0; k < nkeys; k++) {
+		uint32_t first = out->keys[k].first;
 
-		asg->versions[first] = (struct kr_asg_version){{KR_NONE}, {k}};
-		w->token[first] =
-			asg->keys[k].open_initial ? KR_TOKEN_UNTOLD : kr_token_of(w->h->keys.at[k].initial);
-		next[k] = first + 1;
+		out->versions[first] = (struct kr_asg_version){{KR_NONE}, {k}};
+		out->token[first] =
+			out->keys[k].open_initial ? KR_TOKEN_UNTOLD : kr_token_of(w->h->keys.at[k].initial);
+		making.next[k] = first + 1;
 	}
-	return each_version(w, next, true);
+	return kr_analyze_each_write(w, out, false, put_version, &making);
 }
