@@ -56,7 +56,20 @@ static inline uint32_t kr_table_next(const struct kr_table *table, kr_table_iter
 	return KR_NONE;
 }
 
+/* Sets `id`, a variable, to the first under that hash for which `equal`, an expression in `id`, is true; or
+ * to KR_NONE. */
+#define KR_TABLE_FIND(id, table, hash, equal) \
+	do { \
+		kr_table_iter kr_table_at = kr_table_find((table), (hash)); \
+		do \
+			(id) = kr_table_next((table), &kr_table_at); \
+		while ((id) != KR_NONE && !(equal)); \
+	} while (0)
 void kr_table_insert(struct kr_table *table, uint64_t hash, uint32_t id);  /* after a successful reserve */
+/* Puts a thing at the end of a vector (base/vec.h), and its place into the table; false: out of memory. */
+#define kr_table_push(mem, table, hash, v, ...) \
+	(kr_table_reserve((mem), (table)) && kr_vec_push((mem), (v), __VA_ARGS__) ? \
+		(kr_table_insert((table), (hash), (v)->n - 1), true) : false)
 /* which was inserted under that hash */
 void kr_table_remove(struct kr_table *table, uint64_t hash, uint32_t id);
 

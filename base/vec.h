@@ -21,6 +21,7 @@ bool kr_vec_grow(struct kr_mem *mem, void **at, uint32_t *cap, uint32_t n, uint3
 	 kr_vec_grow((mem), (void **)&(v)->at, &(v)->cap, (v)->n, (uint32_t)(extra), sizeof *(v)->at))
 #define kr_vec_push(mem, v, ...) \
 	(kr_vec_reserve((mem), (v), 1) ? ((v)->at[(v)->n++] = (__VA_ARGS__), true) : false)
+#define kr_vec_add(mem, v, ...) (kr_vec_push(mem, v, __VA_ARGS__) ? KR_OK : KR_NOMEM)
 #define kr_vec_pop(v) ((v)->at[--(v)->n])
 #define kr_vec_clear(v) ((void)((v)->n = 0))
 /* Done with it; or, for another use that will be as large, only empty, unless it is far too large. */

@@ -107,9 +107,8 @@ static enum kr_status take_order(struct kr_history *h, const struct kr_event *e)
 		.line = e->line};
 
 	for (uint32_t i = 0; i < e->writer_count; i++)
-		if (!kr_vec_push(h->mem, &h->ordered, e->writers[i]))
-			return KR_NOMEM;
-	return kr_vec_push(h->mem, &h->orders, order) ? KR_OK : KR_NOMEM;
+		KR_TRY(kr_vec_add(h->mem, &h->ordered, e->writers[i]));
+	return kr_vec_add(h->mem, &h->orders, order);
 }
 
 /* Looks the writers up. */
@@ -127,11 +126,10 @@ static enum kr_status settle_order(struct kr_history *h, struct kr_version_order
 				kr_history_brief(h, h->keys.at[order.key.i].name, key, sizeof key),
 				kr_history_brief(h, h->ordered.at[i], id, sizeof id));
 		}
-		if (!kr_vec_push(h->mem, &h->order_writers, writer))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(h->mem, &h->order_writers, writer));
 	}
 	order.writer_first = first;
-	return kr_vec_push(h->mem, &h->version_orders, order) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(h->mem, &h->version_orders, order);
 }
 
 /* ---- the whole ---- */
@@ -153,7 +151,7 @@ static enum kr_status take(struct kr_history *h, const struct kr_event *e, struc
 		return KR_OK; /* of a transaction that is left out */
 	if (e->kind == KR_EVENT_END)
 		return end(h, place, e, err);
-	return kr_vec_push(h->mem, &place->entries, e->entry) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(h->mem, &place->entries, e->entry);
 }
 
 enum kr_status kr_history_take(void *history, const struct kr_event *event, struct kr_err *err)

@@ -76,10 +76,9 @@ static kr_key find_key(struct cobra *c, uint64_t key_hash)
 	uint64_t hash = kr_hash_u64(key_hash);
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&c->key_table, hash);
-		(id = kr_table_next(&c->key_table, &it)) != KR_NONE;)
-		if (c->keys.at[id] == key_hash)
-			return (kr_key){id};
+	KR_TABLE_FIND(id, &c->key_table, hash, c->keys.at[id] == key_hash);
+	if (id != KR_NONE)
+		return (kr_key){id};
 
 	kr_value name = hex_value(c, key_hash);
 

@@ -22,14 +22,12 @@ static uint32_t find_process(struct elle *e, kr_value name)
 	struct kr_mem *mem = e->forms.h->mem;
 	uint32_t found;
 
-	for (kr_table_iter it = kr_table_find(&e->table, hash);
-		(found = kr_table_next(&e->table, &it)) != KR_NONE;)
-		if (e->processes.at[found].name.i == name.i)
-			return found;
-	if (!kr_table_reserve(mem, &e->table) ||
-		!kr_vec_push(mem, &e->processes, (struct elle_process){.name = name, .session = {KR_NONE}}))
+	KR_TABLE_FIND(found, &e->table, hash, e->processes.at[found].name.i == name.i);
+	if (found != KR_NONE)
+		return found;
+	if (!kr_table_push(mem, &e->table, hash, &e->processes,
+		    (struct elle_process){.name = name, .session = {KR_NONE}}))
 		return KR_NONE;
-	kr_table_insert(&e->table, hash, e->processes.n - 1);
 	return e->processes.n - 1;
 }
 
@@ -101,8 +99,7 @@ static enum kr_status read_invocation(struct elle *e, struct elle_process *p, ui
 	KR_TRY(kr_elle_ops(e, function, value, false));
 	p->ops.n = 0;
 	for (uint32_t i = first; i < h->ops.n; i++)
-		if (!kr_vec_push(h->mem, &p->ops, h->ops.at[i]))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(h->mem, &p->ops, h->ops.at[i]));
 	h->ops.n = first;
 	p->open = true;
 	p->line = line;

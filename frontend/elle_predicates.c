@@ -67,10 +67,8 @@ enum kr_status kr_elle_init(struct elle *e, uint32_t value)
 static enum kr_status push_cond(struct elle *e, enum kr_cond_test test, kr_value value)
 {
 	struct kr_history *h = e->forms.h;
-	return kr_vec_push(h->mem, &h->conds,
-		       ((struct kr_cond){.target = KR_COND_VALUE, .test = test, .value = value}))
-		? KR_OK
-		: KR_NOMEM;
+	return kr_vec_add(h->mem, &h->conds,
+		((struct kr_cond){.target = KR_COND_VALUE, .test = test, .value = value}));
 }
 
 /* The list comes when all values are known. */
@@ -80,8 +78,7 @@ static enum kr_status push_remainder(struct elle *e, int64_t modulus, int64_t re
 
 	while (e->remainders.n > 0 && e->remainders.at[e->remainders.n - 1].cond >= h->conds.n)
 		e->remainders.n--; /* taken back with its transaction */
-	if (!kr_vec_push(h->mem, &e->remainders, ((struct elle_remainder){h->conds.n, modulus, rest})))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(h->mem, &e->remainders, ((struct elle_remainder){h->conds.n, modulus, rest})));
 	return push_cond(e, KR_COND_IN, KR_ABSENT);
 }
 

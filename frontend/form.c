@@ -345,7 +345,7 @@ static enum kr_status open_bracket(struct kr_forms *f, uint32_t node, char c, bo
 	if (f->frames.n >= MOST_DEPTH)
 		return kr_forms_bad(f, f->line, "brackets are nested more than %d deep", MOST_DEPTH);
 	f->at++;
-	return kr_vec_push(f->h->mem, &f->frames, frame) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(f->h->mem, &f->frames, frame);
 }
 
 /* A value is complete: it counts in its list, or is discarded. */
@@ -437,10 +437,8 @@ static enum kr_status read_dispatch(struct kr_forms *f, bool *set)
 		if (f->frames.n >= MOST_DEPTH)
 			return kr_forms_bad(f, f->line, "forms are nested more than %d deep", MOST_DEPTH);
 		f->at++;
-		return kr_vec_push(f->h->mem, &f->frames,
-			       (struct kr_form_frame){.node = f->nodes.n, .line = f->line, .close = '_'})
-			? KR_OK
-			: KR_NOMEM;
+		return kr_vec_add(f->h->mem, &f->frames,
+			(struct kr_form_frame){.node = f->nodes.n, .line = f->line, .close = '_'});
 	}
 	if (next == '#' || ends_token(f, f->at))
 		return kr_forms_bad(f, f->line, "found #%c, expected a tag, a set or #_", next);
@@ -475,8 +473,7 @@ static enum kr_status read_piece(struct kr_forms *f)
 	}
 	KR_TRY(c == '"' ? read_string(f, &node) : read_token(f, &node));
 	node.end = f->nodes.n + 1;
-	if (!kr_vec_push(f->h->mem, &f->nodes, node))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(f->h->mem, &f->nodes, node));
 	close_value(f);
 	return KR_OK;
 }

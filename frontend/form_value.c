@@ -149,8 +149,7 @@ static enum kr_status add_list(struct kr_forms *f, uint32_t form)
 			kr_str_add_bytes(&f->value, ",", 1);
 		if (!add_scalar(f, &f->nodes.at[at])) {
 			kr_str_add_bytes(&f->value, "[", 1);
-			if (!kr_vec_push(f->h->mem, &f->open, at))
-				return KR_NOMEM;
+			KR_TRY(kr_vec_add(f->h->mem, &f->open, at));
 		}
 		at++;
 	}

@@ -37,11 +37,11 @@ enum kr_status kr_gather_txn(struct kr_gather *g, int64_t session, int64_t id, b
 	if (status ||
 		(!aborted && g->txns.n > 0 && !g->txns.at[g->txn].aborted && g->txns.at[g->txn].id == id))
 		return status;
+	*out = KR_NONE;
 	if (!aborted)
-		for (kr_table_iter it = kr_table_find(&g->table, hash);
-			(*out = kr_table_next(&g->table, &it)) != KR_NONE;)
-			if (g->txns.at[*out].id == id)
-				return KR_OK;
+		KR_TABLE_FIND(*out, &g->table, hash, g->txns.at[*out].id == id);
+	if (*out != KR_NONE)
+		return KR_OK;
 	if (!kr_table_reserve(g->h->mem, &g->table) || !kr_vec_push(g->h->mem, &g->txns, txn))
 		return KR_NOMEM;
 	*out = g->txns.n - 1;

@@ -98,8 +98,7 @@ static enum kr_status record_times(struct kr_history *h, const struct kr_sim_cli
 		if (c->alone)
 			attr.invoked = attr.returned = at_once;
 		h->ops.at[first + i].flags |= KR_OPF_HAS_ATTR;
-		if (!kr_vec_push(h->mem, &h->attrs, attr))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(h->mem, &h->attrs, attr));
 	}
 	return KR_OK;
 }
@@ -141,8 +140,7 @@ static enum kr_status tell_serial(struct kr_sim *s, uint32_t txn)
 	if (!s->options->serial)
 		return KR_OK;
 	while (h->white_box.n < h->txns.n)
-		if (!kr_vec_push(h->mem, &h->white_box, (struct kr_white_box){0}))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(h->mem, &h->white_box, (struct kr_white_box){0}));
 	h->white_box.at[txn].serial = s->commits;
 	h->txns.at[txn].flags |= KR_TXN_HAS_SERIAL;
 	return KR_OK;
@@ -162,8 +160,7 @@ static enum kr_status lose(struct kr_sim *s, struct kr_sim_client *c)
 	c->txn = s->h->txns.n - 1;
 	if (kr_rng_below(&s->rng, 2) == 0)
 		return KR_OK;
-	if (!kr_vec_push(&s->ctx->mem, &s->late, *c))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(&s->ctx->mem, &s->late, *c));
 	*c = (struct kr_sim_client){0};
 	return KR_OK;
 }

@@ -71,5 +71,5 @@ enum kr_status kr_timed_lock(struct kr_timed *s, struct kr_timed_client *c, bool
 		*deadlock = waits_for_itself(s, c, lock);
 		return KR_OK;
 	}
-	return kr_vec_push(&s->ctx->mem, &c->locks, lock) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&s->ctx->mem, &c->locks, lock);
 }

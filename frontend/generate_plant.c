@@ -297,9 +297,8 @@ static enum kr_status plant_orders(const struct kr_plant *plant, const struct kr
 		struct kr_version_order order = {.key = plant_key(h, *word),
 			.writer_first = h->order_writers.n};
 		for (const char *writer = word + 1; *writer && *writer != ' '; writer++, order.writer_count++)
-			if (!kr_vec_push(h->mem, &h->order_writers,
-				    (kr_txn){first_txn + (uint32_t)(*writer - '0')}))
-				return KR_NOMEM;
+			KR_TRY(kr_vec_add(h->mem, &h->order_writers,
+				(kr_txn){first_txn + (uint32_t)(*writer - '0')}));
 		if (order.key.i == KR_NONE || !kr_vec_push(h->mem, &h->version_orders, order))
 			return KR_NOMEM;
 	}

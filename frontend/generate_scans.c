@@ -20,14 +20,14 @@ static enum kr_status push_row(struct kr_sim *s, struct kr_sim_client *c, struct
 	kr_value value)
 {
 	scan->row_count++;
-	return kr_vec_push(&s->ctx->mem, &c->rows, (struct kr_row){key, value}) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&s->ctx->mem, &c->rows, (struct kr_row){key, value});
 }
 
 static enum kr_status push_scan(struct kr_sim *s, struct kr_sim_client *c, const struct kr_scan *scan,
 	struct kr_operation *op)
 {
 	op->scan = c->scans.n;
-	return kr_vec_push(&s->ctx->mem, &c->scans, *scan) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&s->ctx->mem, &c->scans, *scan);
 }
 
 static enum kr_status see_key(struct kr_sim *s, struct kr_sim_client *c, kr_key key, kr_value *out)

@@ -74,7 +74,7 @@ static enum kr_status start_key(struct kr_sim *s, uint32_t k)
 		return KR_NOMEM;
 	first.state.value = initial;
 	s->h->keys.at[k].initial = s->options->initial == KR_INITIAL_GIVEN ? initial : KR_ABSENT;
-	return kr_vec_push(mem, &key->versions, first) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(mem, &key->versions, first);
 }
 
 static void pick_kinds(struct kr_sim *s)
@@ -136,14 +136,12 @@ struct kr_sim_touch *kr_sim_touch(struct kr_sim *s, struct kr_sim_client *c, kr_
 	uint64_t hash = kr_hash_u64(key.i);
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&c->index, hash);
-		(id = kr_table_next(&c->index, &it)) != KR_NONE;)
-		if (c->touches.at[id].key.i == key.i)
-			return &c->touches.at[id];
-	if (!kr_table_reserve(&s->ctx->mem, &c->index) || !kr_vec_push(&s->ctx->mem, &c->touches, fresh))
-		return NULL;
-	kr_table_insert(&c->index, hash, c->touches.n - 1);
-	return &c->touches.at[c->touches.n - 1];
+	KR_TABLE_FIND(id, &c->index, hash, c->touches.at[id].key.i == key.i);
+	if (id != KR_NONE)
+		return &c->touches.at[id];
+	return kr_table_push(&s->ctx->mem, &c->index, hash, &c->touches, fresh)
+		? &c->touches.at[c->touches.n - 1]
+		: NULL;
 }
 
 /* Place of the version of the key that the client sees. */

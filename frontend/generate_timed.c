@@ -201,7 +201,7 @@ static enum kr_status look(struct kr_timed *s, struct kr_timed_client *c, struct
 			.key = key_at(c->low),
 			.a = see(s, c, c->low),
 			.scan = KR_NONE};
-		return kr_vec_push(&s->ctx->mem, &c->reads, c->low) ? KR_OK : KR_NOMEM;
+		return kr_vec_add(&s->ctx->mem, &c->reads, c->low);
 	}
 	scan.high = c->high < s->options->keys ? h->keys.at[c->high].name : KR_ABSENT;
 	*op = (struct kr_operation){.kind = KR_OP_RANGE, .key = {KR_NONE}, .scan = h->scans.n};
@@ -209,7 +209,7 @@ static enum kr_status look(struct kr_timed *s, struct kr_timed_client *c, struct
 		if (!kr_vec_push(h->mem, &h->rows, (struct kr_row){key_at(k), see(s, c, k)}) ||
 			!kr_vec_push(&s->ctx->mem, &c->reads, k))
 			return KR_NOMEM;
-	return kr_vec_push(h->mem, &h->scans, scan) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(h->mem, &h->scans, scan);
 }
 
 /* The answer is on its way; then the client thinks. */
@@ -249,9 +249,8 @@ static enum kr_status fail(struct kr_timed *s, struct kr_timed_client *c, int64_
 
 	if (c->kind == KR_TIMED_RANGE) {
 		op = (struct kr_operation){.kind = KR_OP_RANGE, .key = {KR_NONE}, .scan = s->h->scans.n};
-		if (!kr_vec_push(s->h->mem, &s->h->scans,
-			    (struct kr_scan){.low = s->h->keys.at[c->low].name, .limit = -1}))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(s->h->mem, &s->h->scans,
+			(struct kr_scan){.low = s->h->keys.at[c->low].name, .limit = -1}));
 	}
 	if (c->kind != KR_TIMED_WRITE)
 		op.a = KR_ABSENT;
@@ -276,8 +275,7 @@ static enum kr_status carry_out(struct kr_timed *s, struct kr_timed_client *c, i
 			.key = key_at(c->low),
 			.a = c->value,
 			.scan = KR_NONE};
-		if (!kr_vec_push(&s->ctx->mem, &c->writes, (struct kr_timed_write){c->low, c->value}))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(&s->ctx->mem, &c->writes, (struct kr_timed_write){c->low, c->value}));
 	} else if ((status = look(s, c, &op))) {
 		return status;
 	}

@@ -18,8 +18,7 @@ enum kr_status kr_history_init(struct kr_history *h, struct kr_mem *mem)
 {
 	*h = (struct kr_history){.mem = mem, .guessed = {KR_NONE}};
 	kr_arena_init(&h->arena, mem);
-	return kr_vec_push(mem, &h->values, (struct kr_value_entry){.type = KR_VALUE_ABSENT}) ? KR_OK
-											      : KR_NOMEM;
+	return kr_vec_add(mem, &h->values, (struct kr_value_entry){.type = KR_VALUE_ABSENT});
 }
 
 void kr_history_done(struct kr_history *h)
@@ -122,12 +121,10 @@ static kr_value intern_word(struct kr_history *h, enum kr_value_type type, uint6
 
 	if (!h->value_table.slots && !index_values(h))
 		return (kr_value){KR_NONE};
-	for (kr_table_iter it = kr_table_find(&h->value_table, hash);
-		(id = kr_table_next(&h->value_table, &it)) != KR_NONE;) {
-		const struct kr_value_entry *e = &h->values.at[id];
-		if (e->type == type && memcmp(&e->integer, &word, sizeof word) == 0)
-			return (kr_value){id};
-	}
+	KR_TABLE_FIND(id, &h->value_table, hash,
+		h->values.at[id].type == type && memcmp(&h->values.at[id].integer, &word, sizeof word) == 0);
+	if (id != KR_NONE)
+		return (kr_value){id};
 	memcpy(&entry.integer, &word, sizeof word);
 	return add_value(h, hash, &entry);
 }
@@ -158,12 +155,11 @@ kr_value kr_history_text(struct kr_history *h, enum kr_value_type type, const ch
 
 	if (length > UINT32_MAX || (!h->value_table.slots && !index_values(h)))
 		return (kr_value){KR_NONE};
-	for (kr_table_iter it = kr_table_find(&h->value_table, hash);
-		(id = kr_table_next(&h->value_table, &it)) != KR_NONE;) {
-		const struct kr_value_entry *e = &h->values.at[id];
-		if (e->type == type && e->length == length && memcmp(e->text, text, length) == 0)
-			return (kr_value){id};
-	}
+	KR_TABLE_FIND(id, &h->value_table, hash,
+		h->values.at[id].type == type && h->values.at[id].length == length &&
+			memcmp(h->values.at[id].text, text, length) == 0);
+	if (id != KR_NONE)
+		return (kr_value){id};
 
 	struct kr_value_entry entry = {.type = type, .length = (uint32_t)length};
 
@@ -235,11 +231,8 @@ static kr_key find_key(const struct kr_history *h, const struct name *name)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&h->key_table, name->hash);
-		(id = kr_table_next(&h->key_table, &it)) != KR_NONE;)
-		if (is_named(h, id, name))
-			return (kr_key){id};
-	return (kr_key){KR_NONE};
+	KR_TABLE_FIND(id, &h->key_table, name->hash, is_named(h, id, name));
+	return (kr_key){id};
 }
 
 static kr_key add_key(struct kr_history *h, const struct name *name, kr_value value)
@@ -343,10 +336,9 @@ kr_session kr_history_session(struct kr_history *h, kr_value name)
 	uint64_t hash = kr_hash_u64(name.i);
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&h->session_table, hash);
-		(id = kr_table_next(&h->session_table, &it)) != KR_NONE;)
-		if (h->sessions.at[id].i == name.i)
-			return (kr_session){id};
+	KR_TABLE_FIND(id, &h->session_table, hash, h->sessions.at[id].i == name.i);
+	if (id != KR_NONE)
+		return (kr_session){id};
 	id = h->sessions.n;
 	if (!kr_table_reserve(h->mem, &h->session_table) || !kr_vec_reserve(h->mem, &h->sessions, 1) ||
 		!kr_vec_push(h->mem, &h->session_ends, (kr_txn){KR_NONE}))
@@ -361,11 +353,8 @@ kr_txn kr_history_find(const struct kr_history *h, kr_value id)
 {
 	uint32_t t;
 
-	for (kr_table_iter it = kr_table_find(&h->id_table, kr_hash_u64(id.i));
-		(t = kr_table_next(&h->id_table, &it)) != KR_NONE;)
-		if (h->txns.at[t].id.i == id.i)
-			return (kr_txn){t};
-	return (kr_txn){KR_NONE};
+	KR_TABLE_FIND(t, &h->id_table, kr_hash_u64(id.i), h->txns.at[t].id.i == id.i);
+	return (kr_txn){t};
 }
 
 /* ---- reading ---- */

@@ -395,8 +395,7 @@ enum kr_status kr_history_prepare(struct kr_history *h, struct kr_transaction *t
 static enum kr_status set_white_box(struct kr_history *h, const struct kr_white_box *fields)
 {
 	while (h->white_box.n < h->txns.n)
-		if (!kr_vec_push(h->mem, &h->white_box, (struct kr_white_box){0}))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(h->mem, &h->white_box, (struct kr_white_box){0}));
 	h->white_box.at[h->txns.n - 1] = *fields;
 	return KR_OK;
 }

@@ -14,8 +14,7 @@ enum { LOOSE_LEAST = 64, LOOSE_PART = 16 };
 enum kr_status kr_history_count(struct kr_history *h)
 {
 	for (uint32_t i = 0; i < h->values.n; i++) /* KR_ABSENT, which stays */
-		if (!kr_vec_push(h->mem, &h->counts, 1))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(h->mem, &h->counts, 1));
 	h->counted = true;
 	h->spare = (kr_value){KR_NONE};
 	return KR_OK;

@@ -36,11 +36,9 @@ static uint32_t find_node(const struct checker *c, kr_key key, kr_txn writer)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&c->table, pair_hash(key, writer));
-		(id = kr_table_next(&c->table, &it)) != KR_NONE;)
-		if (c->nodes.at[id].key.i == key.i && c->nodes.at[id].writer.i == writer.i)
-			return id;
-	return KR_NONE;
+	KR_TABLE_FIND(id, &c->table, pair_hash(key, writer),
+		c->nodes.at[id].key.i == key.i && c->nodes.at[id].writer.i == writer.i);
+	return id;
 }
 
 static enum kr_status order_error(const struct checker *c, uint32_t list, kr_txn writer, const char *problem,

@@ -67,15 +67,12 @@ enum kr_status kr_history_put(struct kr_history *h, const struct kr_entry *e)
 	if (e->is_undo)
 		return undo(h, e);
 	if (e->attr.failed)
-		return kr_vec_push(h->mem, &h->struck, ((struct kr_struck){{KR_NONE}, {h->ops.n}, *e}))
-			? KR_OK
-			: KR_NOMEM;
+		return kr_vec_add(h->mem, &h->struck, ((struct kr_struck){{KR_NONE}, {h->ops.n}, *e}));
 	if (e->op.flags & KR_OPF_HAS_ATTR) {
-		if (!kr_vec_push(h->mem, &h->attrs, e->attr))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(h->mem, &h->attrs, e->attr));
 		h->attrs.at[h->attrs.n - 1].op = (kr_op){h->ops.n};
 	}
-	return kr_vec_push(h->mem, &h->ops, e->op) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(h->mem, &h->ops, e->op);
 }
 
 struct kr_walk kr_walk_txn(const struct kr_history *h, kr_txn t)

@@ -25,11 +25,9 @@ bool kr_written_value(const struct kr_written *w, kr_key key, kr_value value)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&w->table, kr_hash_pair(key.i, value.i));
-		(id = kr_table_next(&w->table, &it)) != KR_NONE;)
-		if (w->pairs.at[id].key.i == key.i && w->pairs.at[id].value.i == value.i)
-			return true;
-	return false;
+	KR_TABLE_FIND(id, &w->table, kr_hash_pair(key.i, value.i),
+		w->pairs.at[id].key.i == key.i && w->pairs.at[id].value.i == value.i);
+	return id != KR_NONE;
 }
 
 bool kr_written_element(const struct kr_written *w, kr_key key, struct kr_piece element)
@@ -41,11 +39,10 @@ static enum kr_status add(struct kr_written *w, kr_key key, kr_value value)
 {
 	if (kr_written_value(w, key, value))
 		return KR_OK;
-	if (!kr_table_reserve(w->mem, &w->table) ||
-		!kr_vec_push(w->mem, &w->pairs, (struct kr_row){key, value}))
-		return KR_NOMEM;
-	kr_table_insert(&w->table, kr_hash_pair(key.i, value.i), w->pairs.n - 1);
-	return KR_OK;
+	return kr_table_push(w->mem, &w->table, kr_hash_pair(key.i, value.i), &w->pairs,
+		       (struct kr_row){key, value})
+		? KR_OK
+		: KR_NOMEM;
 }
 
 /* Of counters nothing. */

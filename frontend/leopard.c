@@ -141,16 +141,13 @@ static enum kr_status note_column(struct leopard *l, kr_value table, kr_value na
 	uint64_t hash = kr_hash_pair(table.i, name.i);
 	uint32_t at;
 
-	for (kr_table_iter it = kr_table_find(&l->column_table, hash);
-		(at = kr_table_next(&l->column_table, &it)) != KR_NONE;)
-		if (l->columns.at[at].table.i == table.i && l->columns.at[at].name.i == name.i)
-			return KR_OK;
-	at = l->columns.n;
-	if (!kr_table_reserve(l->f.h->mem, &l->column_table) ||
-		!kr_vec_push(l->f.h->mem, &l->columns, (struct column){table, name}))
-		return KR_NOMEM;
-	kr_table_insert(&l->column_table, hash, at);
-	return KR_OK;
+	KR_TABLE_FIND(at, &l->column_table, hash,
+		l->columns.at[at].table.i == table.i && l->columns.at[at].name.i == name.i);
+	if (at != KR_NONE)
+		return KR_OK;
+	return kr_table_push(l->f.h->mem, &l->column_table, hash, &l->columns, (struct column){table, name})
+		? KR_OK
+		: KR_NOMEM;
 }
 
 /* SQL's NULL is a value that a column holds, not the absence of its row. */
@@ -176,7 +173,7 @@ static enum kr_status take_columns(struct leopard *l, uint32_t map, struct cell 
 			"\"valueMap\" is %s, expected an object of values by column",
 			kr_form_found(f, map, found));
 	if (!is_given(f, map) || f->nodes.at[map].end == map + 1)
-		return kr_vec_push(f->h->mem, &l->cells, cell) ? KR_OK : KR_NOMEM;
+		return kr_vec_add(f->h->mem, &l->cells, cell);
 	for (uint32_t at = map + 1; at < f->nodes.at[map].end; at = f->nodes.at[at + 1].end) {
 		const struct kr_form *name = &f->nodes.at[at];
 		if (memchr(name->text, '.', name->length))
@@ -186,8 +183,7 @@ static enum kr_status take_columns(struct leopard *l, uint32_t map, struct cell 
 		KR_TRY(kr_forms_value(f, at, &cell.column));
 		KR_TRY(take_value(f, at + 1, &cell.value));
 		KR_TRY(note_column(l, cell.table, cell.column));
-		if (!kr_vec_push(f->h->mem, &l->cells, cell))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(f->h->mem, &l->cells, cell));
 	}
 	return KR_OK;
 }
@@ -227,20 +223,14 @@ static enum kr_status note_id(struct leopard *l, const struct statement *s)
 	uint64_t hash = kr_hash_u64(s->txn.i);
 	uint32_t at;
 
-	for (kr_table_iter it = kr_table_find(&l->id_table, hash);
-		(at = kr_table_next(&l->id_table, &it)) != KR_NONE;) {
-		struct id *id = &l->ids.at[at];
-		if (id->txn.i == s->txn.i) {
-			id->repeated = id->repeated || id->thread.i != s->thread.i;
-			return KR_OK;
-		}
+	KR_TABLE_FIND(at, &l->id_table, hash, l->ids.at[at].txn.i == s->txn.i);
+	if (at != KR_NONE) {
+		l->ids.at[at].repeated |= l->ids.at[at].thread.i != s->thread.i;
+		return KR_OK;
 	}
-	at = l->ids.n;
-	if (!kr_table_reserve(l->f.h->mem, &l->id_table) ||
-		!kr_vec_push(l->f.h->mem, &l->ids, (struct id){s->txn, s->thread, false}))
-		return KR_NOMEM;
-	kr_table_insert(&l->id_table, hash, at);
-	return KR_OK;
+	return kr_table_push(l->f.h->mem, &l->id_table, hash, &l->ids, (struct id){s->txn, s->thread, false})
+		? KR_OK
+		: KR_NOMEM;
 }
 
 static enum kr_status take_words(struct kr_forms *f, const uint32_t *fields, struct statement *s)
@@ -291,7 +281,7 @@ static enum kr_status read_statement(struct leopard *l)
 	s.thread = kr_history_session(f->h, thread);
 	if (s.thread.i == KR_NONE || (status = note_id(l, &s)))
 		return KR_NOMEM;
-	return kr_vec_push(f->h->mem, &l->statements, s) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(f->h->mem, &l->statements, s);
 }
 
 /* ---- events ---- */
@@ -321,10 +311,8 @@ static kr_key key_of(struct leopard *l, const struct cell *cell, kr_value column
 static kr_value id_of(struct leopard *l, const struct statement *s)
 {
 	uint32_t at;
-	kr_table_iter it = kr_table_find(&l->id_table, kr_hash_u64(s->txn.i));
 
-	while ((at = kr_table_next(&l->id_table, &it)) != KR_NONE && l->ids.at[at].txn.i != s->txn.i)
-		;
+	KR_TABLE_FIND(at, &l->id_table, kr_hash_u64(s->txn.i), l->ids.at[at].txn.i == s->txn.i);
 	if (at == KR_NONE || !l->ids.at[at].repeated)
 		return s->txn;
 	l->name.n = 0;

@@ -42,16 +42,14 @@ struct kr_lint_entry *kr_lint_entry(struct kr_lint_work *w, kr_key key, kr_value
 	}
 	if (element.text && !(element.text = kr_arena_text(&w->out->texts, element.text, element.length)))
 		return NULL;
-	if (!kr_table_reserve(&w->ctx->mem, &w->table) ||
-		!kr_vec_push(&w->ctx->mem, &w->entries,
-			(struct kr_lint_entry){.key = key,
-				.value = element.text ? (kr_value){KR_NONE} : value,
-				.element = element,
-				.first = {KR_NONE},
-				.last = {KR_NONE}}))
-		return NULL;
-	kr_table_insert(&w->table, hash, w->entries.n - 1);
-	return &w->entries.at[w->entries.n - 1];
+	return kr_table_push(&w->ctx->mem, &w->table, hash, &w->entries,
+		       (struct kr_lint_entry){.key = key,
+			       .value = element.text ? (kr_value){KR_NONE} : value,
+			       .element = element,
+			       .first = {KR_NONE},
+			       .last = {KR_NONE}})
+		? &w->entries.at[w->entries.n - 1]
+		: NULL;
 }
 
 /* Transaction t's operation `op` writes what the entry stands for. */

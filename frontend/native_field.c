@@ -238,9 +238,8 @@ static enum kr_status ignore(struct kr_native *n, const struct kr_node *object, 
 		return status;
 	if (found->near == KR_NONE) {
 		found->near = h->near_fields.n;
-		if (!kr_vec_push(h->mem, &h->near_fields,
-			    (struct kr_near_field){found->name, found->meant, places[place], 0, n->line}))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(h->mem, &h->near_fields,
+			(struct kr_near_field){found->name, found->meant, places[place], 0, n->line}));
 	}
 	h->near_fields.at[found->near].count++;
 	return KR_OK;

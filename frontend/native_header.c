@@ -69,7 +69,7 @@ enum kr_status kr_native_field_name(struct kr_native *n, const char *text, struc
 		return settle_name(n, key_named(n, &name), use);
 	kr_history_keep(n->h, name.text);
 	kr_history_keep(n->h, use.initial);
-	return kr_vec_push(n->h->mem, &n->names, name) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(n->h->mem, &n->names, name);
 }
 
 static enum kr_status settle_names(struct kr_native *n)

@@ -53,7 +53,7 @@ static enum kr_status put_rows(struct kr_native *n, const struct kr_node *rows, 
 static enum kr_status push_scan(struct kr_native *n, const struct kr_scan *scan, struct kr_operation *out)
 {
 	out->scan = n->h->scans.n;
-	return kr_vec_push(n->h->mem, &n->h->scans, *scan) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(n->h->mem, &n->h->scans, *scan);
 }
 
 /* ---- range ---- */

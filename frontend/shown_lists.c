@@ -35,11 +35,9 @@ static struct element *find(const struct finder *f, kr_key k, kr_item item)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&f->table, kr_hash_pair(k.i, item.i));
-		(id = kr_table_next(&f->table, &it)) != KR_NONE;)
-		if (f->elements.at[id].key.i == k.i && f->elements.at[id].item.i == item.i)
-			return &f->elements.at[id];
-	return NULL;
+	KR_TABLE_FIND(id, &f->table, kr_hash_pair(k.i, item.i),
+		f->elements.at[id].key.i == k.i && f->elements.at[id].item.i == item.i);
+	return id == KR_NONE ? NULL : &f->elements.at[id];
 }
 
 /* NULL: out of memory. */
@@ -48,11 +46,9 @@ static struct element *add(struct finder *f, kr_key k, kr_item item, kr_txn writ
 	struct element *e = find(f, k, item);
 
 	if (!e) {
-		if (!kr_table_reserve(f->mem, &f->table) ||
-			!kr_vec_push(f->mem, &f->elements,
-				(struct element){.key = k, .item = item, .writer = writer, .list = KR_NONE}))
+		if (!kr_table_push(f->mem, &f->table, kr_hash_pair(k.i, item.i), &f->elements,
+			    (struct element){.key = k, .item = item, .writer = writer, .list = KR_NONE}))
 			return NULL;
-		kr_table_insert(&f->table, kr_hash_pair(k.i, item.i), f->elements.n - 1);
 		e = &f->elements.at[f->elements.n - 1];
 	}
 	e->times++;

@@ -127,8 +127,7 @@ static enum kr_status add_txn(struct timekiller *k, struct kr_transaction txn, c
 	if (status || h->txns.n == count)
 		return status;
 	for (int i = 0; i < 2; i++)
-		if (!kr_vec_push(h->mem, &k->stamps, stamps[i]))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(h->mem, &k->stamps, stamps[i]));
 	return KR_OK;
 }
 

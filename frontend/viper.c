@@ -68,8 +68,7 @@ static enum kr_status read_rows(struct kr_forms *f, uint32_t list)
 		KR_TRY(kr_forms_value(f, fields[1], &row.value));
 		if (row.value.i == KR_ABSENT.i)
 			return bad_op(f, at, "a row with a value");
-		if (!kr_vec_push(f->h->mem, &f->h->rows, row))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(f->h->mem, &f->h->rows, row));
 	}
 	return KR_OK;
 }

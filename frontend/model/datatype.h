@@ -7,8 +7,8 @@
  *     kr_holds(s, kr_before(e, w))  if and only if  kr_holds(kr_apply(s, e), w)
  *
  * A data type is a file in this folder with a descriptor named after it: how additions are put on top, and
- * taken off again. Equal elements of lists and sets are equal kr_items. Elements that grow lie in an arena; states that go on from one another share them, so
- * that putting one element on top takes constant time. */
+ * taken off again. Equal elements of lists and sets are equal kr_items. Elements that grow lie in an arena;
+ * states that go on from one another share them, so that putting one element on top takes constant time. */
 #ifndef KR_FRONTEND_MODEL_DATATYPE_H
 #define KR_FRONTEND_MODEL_DATATYPE_H
 

@@ -32,12 +32,10 @@ kr_item kr_elements_find(const struct kr_elements *e, struct kr_piece text)
 {
 	uint32_t i;
 
-	for (kr_table_iter it = kr_table_find(&e->table, text_hash(text));
-		(i = kr_table_next(&e->table, &it)) != KR_NONE;)
-		if (e->texts.at[i].length == text.length &&
-			memcmp(e->texts.at[i].text, text.text, text.length) == 0)
-			return e->ids.at[i];
-	return (kr_item){KR_NONE};
+	KR_TABLE_FIND(i, &e->table, text_hash(text),
+		e->texts.at[i].length == text.length &&
+			memcmp(e->texts.at[i].text, text.text, text.length) == 0);
+	return i == KR_NONE ? (kr_item){KR_NONE} : e->ids.at[i];
 }
 
 static bool add(struct kr_elements *e, struct kr_piece text, kr_item id)
