@@ -71,8 +71,8 @@ static enum kr_status give_names(const struct kr_work *w, const struct kr_writes
 
 	if (!names || !numbers)
 		return KR_NOMEM;
-	for (uint32_t i = 0; i < count; i++)
-		numbers[i] = w->numbers->own.at[i];
+	if (count > 0)
+		memcpy(numbers, w->numbers->own.at, count * sizeof *numbers);
 	*names = (struct names){w->h, writes->token, numbers, count, asg->parts};
 	asg->names = (struct kr_asg_names){names, name_txn, name_key, name_value, name_part};
 	return KR_OK;

@@ -199,7 +199,7 @@ static enum kr_status add_anomaly(struct kr_analysis *out, struct kr_anomaly ano
 	out->anomaly_count++;
 	if (out->anomalies.n >= ANOMALIES_MOST && !make_room(out, anomaly.kind))
 		return KR_OK;
-	return kr_vec_push(out->asg.mem, &out->anomalies, anomaly) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(out->asg.mem, &out->anomalies, anomaly);
 }
 
 static enum kr_status add_unexplained(struct sources *s, const struct kr_observation *o,
@@ -222,19 +222,19 @@ static enum kr_status add_unexplained(struct sources *s, const struct kr_observa
 
 static int in_file(const void *data, uint32_t a, uint32_t b)
 {
-	const struct kr_found *found = data;
+	const struct kr_anomaly *found = data;
 
 	return kr_then(KR_ORDER(found[a].txn.i, found[b].txn.i), KR_ORDER(found[a].op, found[b].op));
 }
 
 /* Into file order; those of one operation stay as they are. */
 static enum kr_status sort_found(const struct kr_work *w, const struct kr_observed *observed,
-	struct kr_found **out)
+	struct kr_anomaly **out)
 {
 	uint32_t n = observed->found.n, *order = KR_NEW_ARRAY(w->scratch, uint32_t, n),
 		 *other = KR_NEW_ARRAY(w->scratch, uint32_t, n);
 
-	*out = KR_NEW_ARRAY(w->scratch, struct kr_found, n);
+	*out = KR_NEW_ARRAY(w->scratch, struct kr_anomaly, n);
 	if (!order || !other || !*out)
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < n; i++)
@@ -269,21 +269,18 @@ static bool is_written(const struct kr_sets *sets, kr_key k, kr_value value)
 /* The value that the operation showed of the key, or that it was absent; KR_NONE: neither. */
 static kr_value shown(const struct kr_history *h, const struct kr_operation *op, kr_key k)
 {
-	if (!kr_op_is_read(op))
-		return KR_UNTOLD;
-	if (op->scan == KR_NONE)
-		return kr_op_view(op).when == KR_UNSEEN ? KR_UNTOLD : op->a;
+	struct kr_row row;
 
-	const struct kr_scan *scan = &h->scans.at[op->scan];
-
-	for (uint32_t i = scan->row_first; i < scan->row_first + scan->row_count; i++)
-		if (h->rows.at[i].key.i == k.i)
-			return h->rows.at[i].value;
-	return kr_where_of_values(h, scan) ? KR_UNTOLD : KR_ABSENT;
+	for (uint32_t i = 0; kr_op_is_read(op) && kr_shown_at(h, op, i, &row); i++)
+		if (row.key.i == k.i)
+			return row.value;
+	return op->scan == KR_NONE || !kr_op_is_read(op) || kr_where_of_values(h, &h->scans.at[op->scan])
+		? KR_UNTOLD
+		: KR_ABSENT;
 }
 
 /* Whether the last ones in the list are of the operation, one of them a garbage read of the key. */
-static bool is_listed(const struct kr_analysis *out, const struct kr_found *found)
+static bool is_listed(const struct kr_analysis *out, const struct kr_anomaly *found)
 {
 	for (uint32_t i = out->anomalies.n; i-- > 0;) {
 		const struct kr_anomaly *a = &out->anomalies.at[i];
@@ -299,7 +296,7 @@ static bool is_listed(const struct kr_analysis *out, const struct kr_found *foun
 /* A value that its reader cannot have seen, since it wrote the key itself, or names another version, and that
  * nobody wrote is garbage, too. */
 static bool is_garbage(const struct kr_sets *sets, const struct kr_analysis *out,
-	const struct kr_found *found)
+	const struct kr_anomaly *found)
 {
 	const struct kr_history *h = sets->w->h;
 	const struct kr_operation *op = &h->ops.at[kr_history_op(h, found->txn, found->op).i];
@@ -316,17 +313,16 @@ static bool is_garbage(const struct kr_sets *sets, const struct kr_analysis *out
 
 /* Those from *found on that stand before the operation. */
 static enum kr_status add_found(const struct kr_sets *sets, struct kr_analysis *out,
-	const struct kr_found **found, const struct kr_found *end, kr_txn t, uint32_t before_op)
+	const struct kr_anomaly **found, const struct kr_anomaly *end, kr_txn t, uint32_t before_op)
 {
 	for (; *found < end; ++*found) {
-		const struct kr_found *x = *found;
-		struct kr_anomaly anomaly = {x->kind, x->txn, x->op, x->key, x->other};
+		struct kr_anomaly anomaly = **found;
 
-		if (x->txn.i > t.i || (x->txn.i == t.i && x->op >= before_op))
+		if (anomaly.txn.i > t.i || (anomaly.txn.i == t.i && anomaly.op >= before_op))
 			break;
 		KR_TRY(add_anomaly(out, anomaly));
 		anomaly.kind = KR_GARBAGE_READ;
-		if (is_garbage(sets, out, x))
+		if (is_garbage(sets, out, *found))
 			KR_TRY(add_anomaly(out, anomaly));
 	}
 	return KR_OK;
@@ -337,11 +333,11 @@ enum kr_status kr_analyze_anomalies(const struct kr_observed *observed, const st
 {
 	const struct kr_work *w = sets->w;
 	struct sources sources = {.sets = sets, .presence = settled->presence};
-	struct kr_found *sorted;
+	struct kr_anomaly *sorted;
 
 	KR_TRY(sort_found(w, observed, &sorted));
 
-	const struct kr_found *found = sorted, *end = sorted + observed->found.n;
+	const struct kr_anomaly *found = sorted, *end = sorted + observed->found.n;
 
 	for (uint32_t i = 0; i < sets->nobs; i++) {
 		struct kr_observation *o = &sets->obs[i];

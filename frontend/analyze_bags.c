@@ -24,19 +24,16 @@ static enum kr_status make_versions(struct kr_parts *p, const struct kr_grow_ele
 {
 	const struct kr_growing *g = p->g;
 	bool deletes = g->deleted[e->key.i], alone = !deletes && !e->twice;
-	uint32_t begin = deletes || e->write == KR_NONE ? g->write_first[e->key.i] : e->write, end, since;
+	struct kr_grow_run run = {.end = deletes ? 0 : e->write};
 
-	for (uint32_t i = begin; i < g->write_first[e->key.i + 1] && (e->write != KR_NONE || deletes);
-		i = end) {
-		kr_txn t = g->writes[i].txn;
+	if (!deletes && e->write == KR_NONE)
+		return KR_OK;
+	while (kr_grow_next(g, e->key, &run)) {
+		bool there = adds(g, run.since, run.end, e->item);
 
 		KR_TRY(kr_ctx_tick(g->w->ctx));
-		end = kr_grow_run(g, e->key, i);
-		if (kr_grow_aborted(g, t))
-			continue;
-		bool deleted = kr_grow_since(g, i, end, &since), there = adds(g, since, end, e->item);
-		if (deleted || there)
-			KR_TRY(kr_grow_part_version(p, t, kr_token_there(there)));
+		if (run.deletes || there)
+			KR_TRY(kr_grow_part_version(p, run.txn, kr_token_there(there)));
 		if (alone && there)
 			break;
 	}
@@ -50,13 +47,8 @@ void kr_bags_prepare_whole(struct kr_parts *p, kr_key k)
 
 	if (!p->writes->keys[k.i].open_initial)
 		token[p->writes->keys[k.i].first] = kr_token_there(g->initials[k.i] > 0);
-	for (uint32_t i = g->write_first[k.i], end, since; i < g->write_first[k.i + 1]; i = end) {
-		end = kr_grow_run(g, k, i);
-		if (kr_grow_aborted(g, g->writes[i].txn))
-			continue;
-		(void)kr_grow_since(g, i, end, &since);
-		token[kr_analyze_version(p->writes, k, g->writes[i].txn)] = kr_token_there(since < end);
-	}
+	for (struct kr_grow_run run = {.end = 0}; kr_grow_next(g, k, &run);)
+		token[kr_analyze_version(p->writes, k, run.txn)] = kr_token_there(run.since < run.end);
 }
 
 enum kr_status kr_bags_prepare(struct kr_parts *p, kr_key k)
@@ -115,11 +107,11 @@ static kr_txn half_seen(const struct kr_growing *g, kr_key k, struct kr_items li
 		if (e->mark != g->seen.marks || e->twice || e->initial || e->write == KR_NONE ||
 			g->writes[e->write].txn.i == reader.i)
 			continue;
-		for (uint32_t x = e->write, end = kr_grow_run(g, k, x); x < end; x++)
+		for (uint32_t x = e->write, end = kr_grow_run(g, k, x).end; x < end; x++)
 			if (kr_grow_find(g, k, g->writes[x].item)->mark != g->seen.marks)
 				return g->writes[x].txn;
 	}
-	return (kr_txn){KR_NONE};
+	return KR_NOBODY;
 }
 
 /* Every part but those that the transaction has added itself. */
@@ -137,7 +129,7 @@ static enum kr_status see_parts(struct kr_replay *r, kr_key k, const struct kr_i
 	return KR_OK;
 }
 
-static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_want *want)
+enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, struct kr_want *want)
 {
 	struct kr_growing *g = r->growing;
 	const struct kr_effect *own = &kr_grow_own(r, k)->effect;
@@ -175,29 +167,21 @@ static enum kr_status see_elements(struct kr_replay *r, kr_key k, struct kr_want
 }
 
 /* Whether it was there at all. An untold initial value that is absent has no elements, either. */
-static enum kr_status see_presence(struct kr_replay *r, kr_key k, enum kr_shown shown)
+enum kr_status kr_bags_see_absent(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want)
 {
-	if (shown == KR_SHOWN_FOUND && r->writes->keys[k.i].open_initial) {
+	bool open = r->writes->keys[k.i].open_initial, done;
+
+	KR_TRY(kr_grow_pull(r, k, want, &done));
+	if (done)
+		return KR_OK;
+	if (shown == KR_SHOWN_FOUND && open) {
 		kr_analyze_leave_out(r->w, r->txn, r->op,
 			"a set or mark of unknown initial value that was found, whatever is in it,");
 		return KR_OK;
 	}
 	KR_TRY(kr_grow_see_presence(r, k, shown));
-	if (!r->writes->keys[k.i].open_initial)
+	if (!open)
 		return KR_OK;
 	r->growing->seen.marks++;
 	return see_parts(r, k, &(struct kr_items){.n = 0}, shown == KR_SHOWN_NO_ROW);
-}
-
-enum kr_status kr_bags_see_absent(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want)
-{
-	bool done;
-
-	KR_TRY(kr_grow_pull(r, k, want, &done));
-	return done ? KR_OK : see_presence(r, k, shown == KR_SHOWN_READ ? KR_SHOWN_NOT_FOUND : shown);
-}
-
-enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want)
-{
-	return want->is.present ? see_elements(r, k, want) : kr_bags_see_absent(r, k, shown, want);
 }

@@ -94,19 +94,13 @@ static enum kr_status scan_txn(struct scanning *s, kr_txn t)
 
 	for (uint32_t i = 0; i < txn->op_count; i++) {
 		const struct kr_operation *op = &h->ops.at[txn->op_first + i];
-		const struct kr_scan *scan = op->scan == KR_NONE ? NULL : &h->scans.at[op->scan];
-		struct kr_view view = kr_op_view(op);
 		struct kr_write write;
+		struct kr_row row;
 
 		KR_TRY(kr_ctx_tick(s->g->w->ctx));
-		for (uint32_t j = 0; scan && kr_op_is_read(op) && j < scan->row_count; j++)
-			scan_shown(s, t, h->rows.at[scan->row_first + j].key,
-				h->rows.at[scan->row_first + j].value);
-		if (scan || !is_counter(s->g, op->key))
-			continue;
-		if (view.when == KR_SEEN_BEFORE && !view.other)
-			scan_shown(s, t, op->key, view.value);
-		if (kr_write_at(h, op, 0, &write))
+		for (uint32_t j = 0; kr_shown_at(h, op, j, &row); j++)
+			scan_shown(s, t, row.key, row.value);
+		if (op->scan == KR_NONE && is_counter(s->g, op->key) && kr_write_at(h, op, 0, &write))
 			KR_TRY(scan_write(s, t, i, &write));
 	}
 	while (s->touched.n > 0) {
@@ -272,7 +266,7 @@ static enum kr_status see_total(struct kr_replay *r, kr_key k, int64_t total, bo
 	else
 		KR_TRY(kr_counters_reach(r, k, total, &possible));
 	if (!possible)
-		return kr_analyze_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
+		return kr_analyze_contradict(r, k, KR_GARBAGE_READ, KR_NOBODY);
 	if (present && total == 0)
 		KR_TRY(kr_analyze_see(r, k, kr_test_not(KR_TOKEN_ABSENT), false));
 	for (uint32_t p = g->parts_of[k.i]; p < g->parts_of[k.i + 1]; p++)
@@ -281,9 +275,7 @@ static enum kr_status see_total(struct kr_replay *r, kr_key k, int64_t total, bo
 				false));
 	if (r->fills)
 		return KR_OK;
-	return kr_vec_push(r->w->mem, &g->seen.totals, (struct kr_grow_total){r->txn, r->op, k, total})
-		? KR_OK
-		: KR_NOMEM;
+	return kr_vec_add(r->w->mem, &g->seen.totals, (struct kr_grow_total){r->txn, r->op, k, total});
 }
 
 enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want)
@@ -306,7 +298,7 @@ enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown show
 	if (done)
 		return KR_OK;
 	if (!want->is.present)
-		return kr_grow_see_presence(r, k, shown == KR_SHOWN_READ ? KR_SHOWN_NOT_FOUND : shown);
+		return kr_grow_see_presence(r, k, shown);
 	return see_total(r, k, want->is.number, !want->or_absent);
 }
 

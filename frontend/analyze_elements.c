@@ -50,27 +50,27 @@ static enum kr_status index_writes(struct kr_growing *g)
 	return g->writes ? each_write(g, true) : KR_NOMEM;
 }
 
-uint32_t kr_grow_run(const struct kr_growing *g, kr_key k, uint32_t i)
+struct kr_grow_run kr_grow_run(const struct kr_growing *g, kr_key k, uint32_t first)
 {
-	uint32_t end = i;
+	struct kr_grow_run run = {.first = first, .end = first, .since = first, .txn = g->writes[first].txn};
 
-	while (end < g->write_first[k.i + 1] && g->writes[end].txn.i == g->writes[i].txn.i)
-		end++;
-	return end;
+	for (; run.end < g->write_first[k.i + 1] && g->writes[run.end].txn.i == run.txn.i; run.end++)
+		if (g->writes[run.end].deletes) {
+			run.deletes = true;
+			run.since = run.end + 1;
+		}
+	return run;
 }
 
-bool kr_grow_since(const struct kr_growing *g, uint32_t i, uint32_t end, uint32_t *since)
+bool kr_grow_next(const struct kr_growing *g, kr_key k, struct kr_grow_run *run)
 {
-	bool deleted = false;
+	uint32_t first = run->end > 0 ? run->end : g->write_first[k.i], end = g->write_first[k.i + 1];
 
-	*since = i;
-	for (; i < end; i++) {
-		if (!g->writes[i].deletes)
-			continue;
-		deleted = true;
-		*since = i + 1;
-	}
-	return deleted;
+	while (first < end && kr_grow_aborted(g, g->writes[first].txn))
+		first++;
+	if (first < end)
+		*run = kr_grow_run(g, k, first);
+	return first < end;
 }
 
 /* Initial arrays name elements that nobody need have written: then all values are named. */
@@ -97,16 +97,13 @@ struct kr_grow_element *kr_grow_find(const struct kr_growing *g, kr_key k, kr_it
 
 	if (item.i == KR_NONE)
 		return NULL;
-	for (kr_table_iter it = kr_table_find(&g->element_table, kr_hash_pair(k.i, item.i));
-		(id = kr_table_next(&g->element_table, &it)) != KR_NONE;)
-		if (g->elements.at[id].key.i == k.i && g->elements.at[id].item.i == item.i)
-			return &g->elements.at[id];
-	return NULL;
+	KR_TABLE_FIND(id, &g->element_table, kr_hash_pair(k.i, item.i),
+		g->elements.at[id].key.i == k.i && g->elements.at[id].item.i == item.i);
+	return id == KR_NONE ? NULL : &g->elements.at[id];
 }
 
 static struct kr_grow_element *get_element(struct kr_growing *g, kr_key k, kr_item item)
 {
-	struct kr_mem *mem = g->w->mem;
 	struct kr_grow_element *found = kr_grow_find(g, k, item);
 	struct kr_grow_element fresh = {.key = k,
 		.item = item,
@@ -117,10 +114,9 @@ static struct kr_grow_element *get_element(struct kr_growing *g, kr_key k, kr_it
 
 	if (found)
 		return found;
-	if (!kr_table_reserve(mem, &g->element_table) || !kr_vec_push(mem, &g->elements, fresh))
-		return NULL;
-	kr_table_insert(&g->element_table, kr_hash_pair(k.i, item.i), g->elements.n - 1);
-	return &g->elements.at[g->elements.n - 1];
+	return kr_table_push(g->w->mem, &g->element_table, kr_hash_pair(k.i, item.i), &g->elements, fresh)
+		? &g->elements.at[g->elements.n - 1]
+		: NULL;
 }
 
 static enum kr_status add_initial(struct kr_growing *g, kr_key k)

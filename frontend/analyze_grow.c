@@ -30,7 +30,7 @@ enum kr_status kr_grow_part(struct kr_parts *p, kr_key of, uint32_t label, kr_to
 	if (!kr_vec_push(w->mem, &p->parts, (struct kr_asg_part){of, label}) ||
 		!kr_vec_push(w->mem, &p->first, p->versions.n))
 		return KR_NOMEM;
-	return kr_grow_part_version(p, (kr_txn){KR_NONE}, initial);
+	return kr_grow_part_version(p, KR_NOBODY, initial);
 }
 
 /* Puts keys and versions of the parts behind the others. */
@@ -262,9 +262,8 @@ enum kr_status kr_grow_pull(struct kr_replay *r, kr_key k, struct kr_want *want,
 		return kr_analyze_see(r, k, kr_test_not(KR_TOKEN_NEVER), false);
 	if (!want->any && own->effect.how == KR_ADD)
 		own->effect = (struct kr_effect){KR_SET, shown};
-	return want->any && want->negated
-		? kr_analyze_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE})
-		: KR_OK;
+	return want->any && want->negated ? kr_analyze_contradict(r, k, KR_INTERNAL_INCONSISTENCY, KR_NOBODY)
+					  : KR_OK;
 }
 
 enum kr_status kr_grow_see_presence(struct kr_replay *r, kr_key k, enum kr_shown shown)
@@ -290,14 +289,16 @@ enum kr_status kr_analyze_grow_see(struct kr_replay *r, kr_key k, enum kr_shown 
 		return kr_err_set(r->w->err, KR_UNSUPPORTED,
 			"found too many elements of lists, expected fewer than %u", KR_TOKEN_THERE.i);
 	if (want.any) /* of another type than the key's */
-		return kr_analyze_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
+		return kr_analyze_contradict(r, k, KR_GARBAGE_READ, KR_NOBODY);
 	if (shown == KR_SHOWN_ROW && !want.is.present) /* empty is absent, and no row of anything */
-		return kr_analyze_contradict(r, k, KR_RESULT_SET_MISMATCH, (kr_txn){KR_NONE});
+		return kr_analyze_contradict(r, k, KR_RESULT_SET_MISMATCH, KR_NOBODY);
 	want.negated = shown == KR_SHOWN_FOUND;
 	switch (kr_grow_kind(g, k)) {
 	case KR_KIND_LIST: return kr_lists_see(r, k, shown, &want);
-	case KR_KIND_SET: return kr_bags_see(r, k, shown, &want);
-	case KR_KIND_MARK: return kr_marks_see(r, k, shown, &want);
+	case KR_KIND_SET:
+		return want.is.present ? kr_bags_see(r, k, &want) : kr_bags_see_absent(r, k, shown, &want);
+	case KR_KIND_MARK:
+		return want.is.present ? kr_marks_see(r, k, &want) : kr_bags_see_absent(r, k, shown, &want);
 	default: return kr_counters_see(r, k, shown, &want);
 	}
 }
@@ -331,7 +332,7 @@ static uint32_t first_number(const struct kr_growing *g, kr_key k, kr_txn t)
  * to leave. False: the transaction does not tell. */
 static bool left_by(const struct kr_growing *g, kr_key k, uint32_t write, int64_t *out)
 {
-	uint32_t first = first_write(g, k, g->writes[write].txn), end = kr_grow_run(g, k, first),
+	uint32_t first = first_write(g, k, g->writes[write].txn), end = kr_grow_run(g, k, first).end,
 		 version = first_number(g, k, g->writes[write].txn);
 	int64_t after = 0;
 

@@ -1,6 +1,6 @@
 /* What the files of growing keys share; for frontend/analyze_grow.c, analyze_elements.c, analyze_initial.c,
- * analyze_lists.c, analyze_list_orders.c, analyze_bags.c, analyze_subsets.c and analyze_ranks.c (sets),
- * analyze_marks.c, analyze_counters.c and analyze_totals.c only. */
+ * analyze_lists.c, analyze_list_orders.c, analyze_bags.c and analyze_ranks.c (sets), analyze_marks.c,
+ * analyze_counters.c and analyze_totals.c only. */
 #ifndef KR_FRONTEND_ANALYZE_GROW_H
 #define KR_FRONTEND_ANALYZE_GROW_H
 
@@ -24,8 +24,8 @@ struct kr_grow_element {
 	bool initial;     /* it was there at the beginning */
 	kr_txn aborted;   /* one that wrote it and aborted, or KR_NONE */
 	kr_key part;      /* of a set or mark: its part, or KR_NONE */
-	/* The replay's: of the read at hand; its place in the longest list of the key that has been checked, if
-	 * that has it there. */
+	/* The replay's: of the read at hand; its place in the longest list of the key that has been checked,
+	 * if that has it there. */
 	uint32_t mark, place;
 	uint32_t rank;    /* in a set that has ranks; initial elements have rank 0 (analyze_ranks.c) */
 };
@@ -62,7 +62,7 @@ struct kr_grow_seen {
 /* Per key of the trace: of sets whose reads tell an order of all their elements (analyze_ranks.c). */
 struct kr_grow_ranks {
 	bool *chained;     /* they do */
-	bool *ranked;      /* so completely that no more need be observed than what is next to the read's rank */
+	bool *ranked;      /* so that no more need be observed than what is next to the read's rank */
 	uint32_t *by_rank; /* the elements of such a key, where its elements are */
 };
 
@@ -82,11 +82,11 @@ struct kr_growing {
 	uint32_t *element_first;               /* per key of the trace, and one more */
 	uint32_t *initials;                    /* per key of the trace: elements that were there at first */
 	uint32_t *parts_of;                    /* per key of the trace, and one more: its parts */
-	/* Lists. Per write, the first of its transaction and key: the part that stands for what they leave, or
-	 * KR_NONE. */
+	/* Lists. Per write, the first of its transaction and key: the part that stands for what they leave,
+	 * or KR_NONE. */
 	kr_key *run_part;
-	/* Counters. Per version of a whole key, as they were before any was dropped: its value is known, that,
-	 * or by how much it adds; per key of the trace: some version is not absolute. */
+	/* Counters. Per version of a whole key, as they were before any was dropped: its value is known; that
+	 * value, or by how much it adds. Per key of the trace: some version is not absolute. */
 	KR_VEC(struct kr_asg_version) whole_versions;
 	bool *absolute;
 	int64_t *amount;
@@ -115,19 +115,24 @@ static inline bool kr_grow_aborted(const struct kr_growing *g, kr_txn t)
 	return g->w->h->txns.at[t.i].status == KR_ABORTED;
 }
 
-/* End of the run of writes of one key by one transaction that begins at `i`. */
-uint32_t kr_grow_run(const struct kr_growing *g, kr_key k, uint32_t i);
-/* Whether the writes [i, end) of one transaction delete the key; *since: the first behind the last that does,
- * else i. */
-bool kr_grow_since(const struct kr_growing *g, uint32_t i, uint32_t end, uint32_t *since);
+/* A run: the writes of one key by one transaction, from one of them on. */
+struct kr_grow_run {
+	kr_txn txn;
+	uint32_t first, end, since; /* since: the first behind the last that deletes the key, else `first` */
+	bool deletes;
+};
+/* The one from write `first` on; the next one of key k, after run->end (0: the first), by a transaction that
+ * did not abort: false: there is none. */
+struct kr_grow_run kr_grow_run(const struct kr_growing *g, kr_key k, uint32_t first);
+bool kr_grow_next(const struct kr_growing *g, kr_key k, struct kr_grow_run *run);
 
 /* Elements (analyze_elements.c). */
 enum kr_status kr_grow_elements(struct kr_growing *g, struct kr_writes *writes);
 struct kr_grow_element *kr_grow_find(const struct kr_growing *g, kr_key k, kr_item item); /* or NULL */
 
 /* Untold initial values (analyze_initial.c). Fills `initial`, and closes the lists whose untold initial value
- * reads tell; after kr_grow_elements has indexed the writes. Whether the parts of a key may have been there at
- * first, though that is not told. */
+ * reads tell; after kr_grow_elements has indexed the writes. And whether it is not told which parts of a key
+ * were there at first. */
 enum kr_status kr_grow_initial(struct kr_growing *g, struct kr_writes *writes);
 bool kr_grow_open(const struct kr_growing *g, kr_key k);
 
@@ -160,21 +165,20 @@ enum kr_status kr_lists_check(struct kr_growing *g, struct kr_observed *out); /*
 enum kr_status kr_lists_orders(const struct kr_growing *g, const struct kr_asg *asg,
 	struct kr_analyze_pairs *orders);
 enum kr_status kr_bags_prepare(struct kr_parts *p, kr_key k);
-/* analyze_subsets.c: what reads contradict, and ranks */
+/* Ranks (analyze_ranks.c). */
 enum kr_status kr_bags_check(struct kr_growing *g, struct kr_observed *out);
-/* analyze_ranks.c: of the reads seen.shown[from, end), by size */
-enum kr_status kr_ranks_find(struct kr_growing *g, kr_key k, uint32_t from, uint32_t end);
 /* what the read that marked elements observes of them, but for its own */
 enum kr_status kr_ranks_see(struct kr_replay *r, kr_key k, struct kr_items list, const struct kr_items *own);
 enum kr_status kr_ranks_orders(const struct kr_growing *g, bool any_anomaly, const struct kr_asg *asg,
 	struct kr_analyze_pairs *orders);
-enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);
+/* elements, or a number, shown */
+enum kr_status kr_bags_see(struct kr_replay *r, kr_key k, struct kr_want *want);
 /* Of sets and marks: the tokens of whole versions, there or absent. And what it tells that one was absent, or
  * was found. */
 void kr_bags_prepare_whole(struct kr_parts *p, kr_key k);
 enum kr_status kr_bags_see_absent(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);
 enum kr_status kr_marks_prepare(struct kr_parts *p, kr_key k);
-enum kr_status kr_marks_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);
+enum kr_status kr_marks_see(struct kr_replay *r, kr_key k, struct kr_want *want);
 enum kr_status kr_counters_scan(struct kr_growing *g, struct kr_writes *writes);
 enum kr_status kr_counters_prepare(struct kr_parts *p, kr_key k);
 enum kr_status kr_counters_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want);

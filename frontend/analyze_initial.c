@@ -5,14 +5,12 @@
  * the shortest such list, that element was there at first, and so the whole list was: it is the initial one.
  * An empty one, or none, tells as much. Reads over a transaction's own elements are not looked at.
  *
- * Of other keys observations agree on the initial version as their source when they saw the same
- * (ir/asg.h; analyze_presence.c). "Anything but a", or "does not match", agree with others without being the
- * same. If some value is what every observation of the key allows, the initial value may as well be that one:
- * no other would allow more worlds. Values to try are those seen, "absent", and, where there are no
- * conditions, one that nobody mentions. If none will do, they are left out (kr_analysis.left_out).
- *
- * Linear in the operations, the text of the lists read, and the writes of each list told so; each key tries
- * at most as many values as it takes to rule them out. */
+ * Of other keys observations agree on the initial version as their source when they saw the same (ir/asg.h).
+ * "Anything but a", or "does not match", agree with others without being the same. If some value is what
+ * every observation of the key allows, the initial value may as well be that one: no other would allow more
+ * worlds. Values to try are those seen, "absent", and, where there are no conditions, one that nobody
+ * mentions. If none will do, they are left out. Linear in the operations, the text of the lists read, and the
+ * writes of each list told so; each key tries as many values as it takes to rule them out. */
 #include "frontend/analyze_grow.h"
 #include "frontend/history_written.h"
 
@@ -70,14 +68,11 @@ static void show(struct telling *t, kr_key k, kr_value value, kr_txn reader)
 static void look_at(struct telling *t, const struct kr_operation *op, kr_txn reader)
 {
 	const struct kr_history *h = t->g->w->h;
-	const struct kr_scan *scan = op->scan == KR_NONE ? NULL : &h->scans.at[op->scan];
-	struct kr_view view = kr_op_view(op);
+	struct kr_row row;
 
-	for (uint32_t i = 0; scan && kr_op_is_read(op) && i < scan->row_count; i++)
-		show(t, h->rows.at[scan->row_first + i].key, h->rows.at[scan->row_first + i].value, reader);
-	if (view.when == KR_SEEN_BEFORE && !view.other)
-		show(t, op->key, view.value, reader);
-	if (!scan && kr_write_count(h, op) > 0)
+	for (uint32_t i = 0; kr_shown_at(h, op, i, &row); i++)
+		show(t, row.key, row.value, reader);
+	if (op->scan == KR_NONE && kr_write_count(h, op) > 0)
 		t->wrote[op->key.i] = reader.i + 1;
 }
 

@@ -50,10 +50,9 @@ static enum kr_status check_beginnings(const struct kr_growing *g, struct kr_obs
 		if (kr_lists_same_beginning(list, best, list.n < best.n ? list.n : best.n))
 			continue;
 		if (read->committed) {
-			if (!kr_vec_push(w->mem, &out->found,
-				    (struct kr_found){read->txn, read->op, read->key, KR_INCOMPATIBLE_ORDER,
-					    g->seen.reads.at[place].txn}))
-				return KR_NOMEM;
+			KR_TRY(kr_vec_add(w->mem, &out->found,
+				(struct kr_anomaly){KR_INCOMPATIBLE_ORDER, read->txn, read->op, read->key,
+					g->seen.reads.at[place].txn}));
 		} else {
 			out->presence[read->txn.i] = KR_ABSENT_TXN;
 			out->any_lost = true;
@@ -178,11 +177,9 @@ static enum kr_status blame(struct circles *c, struct kr_observed *out, bool *ci
 	uint32_t other = c->pairs.at[c->read_of[high - 1]].from;
 
 	read->refuted = true;
-	return kr_vec_push(g->w->mem, &out->found,
-		       (struct kr_found){read->txn, read->op, read->key, KR_INCOMPATIBLE_ORDER,
-			       g->writes[other].txn})
-		? KR_OK
-		: KR_NOMEM;
+	return kr_vec_add(g->w->mem, &out->found,
+		(struct kr_anomaly){KR_INCOMPATIBLE_ORDER, read->txn, read->op, read->key,
+			g->writes[other].txn});
 }
 
 static enum kr_status check_circles(struct kr_growing *g, struct kr_observed *out)
@@ -226,8 +223,7 @@ struct ordering {
 
 static enum kr_status push(struct ordering *o, kr_version before, kr_version after, kr_txn guard)
 {
-	return kr_vec_push(o->g->w->mem, o->out, (struct kr_asg_order){before, after, guard}) ? KR_OK
-											      : KR_NOMEM;
+	return kr_vec_add(o->g->w->mem, o->out, (struct kr_asg_order){before, after, guard});
 }
 
 /* The version of the transaction that appended the element at place i, or KR_NONE (initial, or gone). */
@@ -317,11 +313,11 @@ static enum kr_status order_read(struct ordering *o, uint32_t i, uint32_t best, 
 
 	o->key = read->key;
 	if (g->deleted[read->key.i] && read->committed && !read->refuted)
-		return order_neighbours(o, read->list, known, (kr_txn){KR_NONE});
+		return order_neighbours(o, read->list, known, KR_NOBODY);
 	if (g->deleted[read->key.i])
 		return guarded ? order_neighbours(o, read->list, NULL, read->txn) : KR_OK;
 	if (i == best)
-		return order_list(o, read->list, 0, (kr_txn){KR_NONE});
+		return order_list(o, read->list, 0, KR_NOBODY);
 	return guarded && read->list.n > shown ? order_list(o, read->list, shown, read->txn) : KR_OK;
 }
 

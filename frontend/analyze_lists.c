@@ -40,13 +40,12 @@ static enum kr_status fill_part(struct kr_parts *p, kr_key k, kr_txn t)
 
 	if (!g->deleted[k.i])
 		return kr_grow_part_version(p, t, KR_TOKEN_THERE);
-	for (uint32_t i = g->write_first[k.i], end, since; i < g->write_first[k.i + 1]; i = end) {
-		bool own = g->writes[i].txn.i == t.i;
+	for (struct kr_grow_run run = {.end = 0}; kr_grow_next(g, k, &run);) {
+		bool own = run.txn.i == t.i;
 
 		KR_TRY(kr_ctx_tick(g->w->ctx));
-		end = kr_grow_run(g, k, i);
-		if (!kr_grow_aborted(g, g->writes[i].txn) && (kr_grow_since(g, i, end, &since) || own))
-			KR_TRY(kr_grow_part_version(p, g->writes[i].txn, kr_token_there(own)));
+		if (run.deletes || own)
+			KR_TRY(kr_grow_part_version(p, run.txn, kr_token_there(own)));
 	}
 	return KR_OK;
 }
@@ -64,7 +63,7 @@ static enum kr_status prepare_initial(struct kr_parts *p, kr_key k)
 	if (!p->g->deleted[k.i] || initial.i == KR_TOKEN_ABSENT.i)
 		return KR_OK;
 	KR_TRY(kr_grow_part(p, k, KR_NONE, KR_TOKEN_THERE, &part));
-	return fill_part(p, k, (kr_txn){KR_NONE});
+	return fill_part(p, k, KR_NOBODY);
 }
 
 enum kr_status kr_lists_prepare(struct kr_parts *p, kr_key k)
@@ -72,20 +71,17 @@ enum kr_status kr_lists_prepare(struct kr_parts *p, kr_key k)
 	struct kr_growing *g = p->g;
 
 	KR_TRY(prepare_initial(p, k));
-	for (uint32_t i = g->write_first[k.i], end, since; i < g->write_first[k.i + 1]; i = end) {
-		kr_txn t = g->writes[i].txn;
+	for (struct kr_grow_run run = {.end = 0}; kr_grow_next(g, k, &run);) {
+		const struct kr_transaction *txn = &g->w->h->txns.at[run.txn.i];
+		bool leaves = run.since < run.end;
 
 		KR_TRY(kr_ctx_tick(g->w->ctx));
-		end = kr_grow_run(g, k, i);
-		if (kr_grow_aborted(g, t))
+		p->writes->token[kr_analyze_version(p->writes, k, run.txn)] =
+			leaves ? (kr_token){g->writes[run.end - 1].item.i} : KR_TOKEN_ABSENT;
+		if (!leaves || (!g->deleted[k.i] && txn->status != KR_UNKNOWN))
 			continue;
-		(void)kr_grow_since(g, i, end, &since);
-		p->writes->token[kr_analyze_version(p->writes, k, t)] =
-			since < end ? (kr_token){g->writes[end - 1].item.i} : KR_TOKEN_ABSENT;
-		if (since == end || (!g->deleted[k.i] && g->w->h->txns.at[t.i].status != KR_UNKNOWN))
-			continue;
-		KR_TRY(kr_grow_part(p, k, g->w->h->txns.at[t.i].id.i, KR_TOKEN_ABSENT, &g->run_part[i]));
-		KR_TRY(fill_part(p, k, t));
+		KR_TRY(kr_grow_part(p, k, txn->id.i, KR_TOKEN_ABSENT, &g->run_part[run.first]));
+		KR_TRY(fill_part(p, k, run.txn));
 	}
 	return KR_OK;
 }
@@ -121,7 +117,7 @@ static bool ends_there(const struct kr_growing *g, kr_key k, struct kr_items lis
 	const struct kr_grow_element *last = kr_grow_find(g, k, list.at[n - 1]);
 
 	return last->write == KR_NONE ? n == g->initials[k.i]
-				      : kr_grow_run(g, k, last->write) == last->write + 1;
+				      : kr_grow_run(g, k, last->write).end == last->write + 1;
 }
 
 /* So many elements, from the first on, are in order, as another list has shown; 0: none are known to be. */
@@ -193,18 +189,16 @@ static uint32_t run_start(const struct kr_growing *g, kr_key k, uint32_t write)
 static enum kr_anomaly_kind check_run(struct kr_growing *g, kr_key k, struct kr_items list, uint32_t i,
 	uint32_t *next)
 {
-	uint32_t write = kr_grow_find(g, k, list.at[i])->write, end = kr_grow_run(g, k, write), since;
-	bool deleted = kr_grow_since(g, run_start(g, k, write), end, &since);
+	uint32_t write = kr_grow_find(g, k, list.at[i])->write;
+	struct kr_grow_run run = kr_grow_run(g, k, run_start(g, k, write));
 
 	*next = i;
-	if (write < since)
+	if (write < run.since)
 		return KR_INTERMEDIATE_READ;
-	if (write > since || (deleted && i > 0))
+	if (write > run.since || (run.deletes && i > 0))
 		return KR_INCOMPATIBLE_ORDER;
-	for (; write < end; write++, (*next)++) {
-		if (*next >= list.n)
-			return KR_INTERMEDIATE_READ;
-		if (list.at[*next].i != g->writes[write].item.i)
+	for (; write < run.end; write++, (*next)++) {
+		if (*next >= list.n || list.at[*next].i != g->writes[write].item.i)
 			return KR_INTERMEDIATE_READ;
 	}
 	return KR_ANOMALY_KINDS;
@@ -230,10 +224,7 @@ static bool check_initial(struct kr_growing *g, kr_key k, struct kr_items list, 
 /* Whether the list whose elements are marked shows what the run that begins at `i` left. */
 static bool is_shown(const struct kr_growing *g, kr_key k, uint32_t i)
 {
-	uint32_t since, end = kr_grow_run(g, k, i);
-
-	(void)kr_grow_since(g, i, end, &since);
-	return kr_grow_find(g, k, g->writes[since].item)->mark == g->seen.marks;
+	return kr_grow_find(g, k, g->writes[kr_grow_run(g, k, i).since].item)->mark == g->seen.marks;
 }
 
 /* Of a list that is deleted, every part but the transaction's own was there or not. */
@@ -245,7 +236,7 @@ static enum kr_status see_parts(struct kr_replay *r, kr_key k, bool initial)
 	if (first < g->parts_of[k.i + 1] && r->writes->parts[first].label == KR_NONE)
 		KR_TRY(kr_analyze_see(r, (kr_key){r->w->h->keys.n + first},
 			kr_test_is(kr_token_there(initial)), false));
-	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1]; i = kr_grow_run(g, k, i))
+	for (uint32_t i = g->write_first[k.i]; i < g->write_first[k.i + 1]; i = kr_grow_run(g, k, i).end)
 		if (g->run_part[i].i != KR_NONE && g->writes[i].txn.i != r->txn.i)
 			KR_TRY(kr_analyze_see(r, g->run_part[i],
 				kr_test_is(kr_token_there(is_shown(g, k, i))), false));
@@ -277,7 +268,7 @@ static enum kr_status see_last(struct kr_replay *r, kr_key k, struct kr_items li
 	if (last.i < r->w->h->values.n || kr_grow_find(r->growing, k, (kr_item){last.i}))
 		return kr_analyze_see(r, k, kr_test_is(last), false);
 	/* nobody appended it: it was there at first, and nothing has been appended since */
-	return kr_analyze_see(r, k, kr_test_source((kr_txn){KR_NONE}), false);
+	return kr_analyze_see(r, k, kr_test_source(KR_NOBODY), false);
 }
 
 /* What was there before the transaction's own elements. */
@@ -297,14 +288,14 @@ static enum kr_status see_list(struct kr_replay *r, kr_key k, struct kr_items li
 			return kr_analyze_contradict(r, k, kind, other);
 	}
 	if (known == 0 && !check_initial(g, k, list, &appended))
-		return kr_analyze_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
+		return kr_analyze_contradict(r, k, KR_GARBAGE_READ, KR_NOBODY);
 	for (uint32_t i = known > 0 ? known : appended; i < list.n; i = next) {
 		struct kr_grow_element *e = kr_grow_find(g, k, list.at[i]);
 
 		kind = e->write == KR_NONE ? KR_INCOMPATIBLE_ORDER : check_run(g, k, list, i, &next);
 		if (kind != KR_ANOMALY_KINDS)
 			return kr_analyze_contradict(r, k, kind,
-				e->write == KR_NONE ? (kr_txn){KR_NONE} : g->writes[e->write].txn);
+				e->write == KR_NONE ? KR_NOBODY : g->writes[e->write].txn);
 	}
 	note_checked(g, k, list, known);
 	if (!r->fills &&

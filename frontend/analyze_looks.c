@@ -12,9 +12,11 @@ struct looking {
 	const struct kr_work *w;
 	const struct kr_writes *writes;
 	struct kr_looks *out;
-	KR_VEC(struct kr_row) passing; /* intermediate writes of transactions that did not abort, by key */
-	uint64_t *named;               /* bits, per key: some operation names a version of it */
-	struct kr_table table;         /* of wheres */
+	/* intermediate writes of transactions that did not abort; those of k: [first[k], first[k + 1]) */
+	KR_VEC(struct kr_row) passing;
+	uint32_t *first;
+	uint64_t *named;       /* bits, per key: some operation names a version of it */
+	struct kr_table table; /* of wheres */
 };
 
 /* ---- what can be seen of a key ---- */
@@ -31,7 +33,7 @@ static enum kr_status take_passing(void *data, kr_txn t, struct kr_row write, bo
 /* Those of a key together, in the order in which they were found. */
 static enum kr_status group_passing(struct looking *l)
 {
-	uint32_t *first = KR_NEW_ARRAY(l->w->scratch, uint32_t, l->writes->nkeys + 2);
+	uint32_t *first = l->first = KR_NEW_ARRAY(l->w->scratch, uint32_t, l->writes->nkeys + 2);
 	struct kr_row *found = KR_NEW_ARRAY(l->w->scratch, struct kr_row, l->passing.n);
 
 	if (!first || !found)
@@ -56,20 +58,17 @@ static bool takes(const struct looking *l, uint32_t where, kr_key k, kr_token to
 
 enum interest { UNTAKEN, PASSING, TAKEN };
 
-/* `at` walks the passing writes along with the keys. */
-static enum kr_status interest_in(const struct looking *l, uint32_t where, kr_key k, uint32_t *at,
-	enum interest *out)
+static enum kr_status interest_in(const struct looking *l, uint32_t where, kr_key k, enum interest *out)
 {
+	const struct kr_asg_key *key = &l->writes->keys[k.i];
+
 	*out = UNTAKEN;
-	for (uint32_t v = l->writes->keys[k.i].first; v < l->writes->keys[k.i + 1].first && *out == UNTAKEN;
-		v++) {
+	for (uint32_t v = key->first; v < key[1].first && *out == UNTAKEN; v++) {
 		KR_TRY(kr_ctx_tick(l->w->ctx));
 		if (takes(l, where, k, l->writes->token[v]))
 			*out = TAKEN;
 	}
-	while (*at < l->passing.n && l->passing.at[*at].key.i < k.i)
-		++*at;
-	for (uint32_t i = *at; *out == UNTAKEN && i < l->passing.n && l->passing.at[i].key.i == k.i; i++) {
+	for (uint32_t i = l->first[k.i]; *out == UNTAKEN && i < l->first[k.i + 1]; i++) {
 		KR_TRY(kr_ctx_tick(l->w->ctx));
 		if (takes(l, where, k, kr_token_of(l->passing.at[i].value)))
 			*out = PASSING;
@@ -83,25 +82,20 @@ static enum kr_status interest_in(const struct looking *l, uint32_t where, kr_ke
 
 static enum kr_status order_keys(struct looking *l)
 {
-	uint32_t nkeys = l->writes->nkeys, at = 0;
-	uint8_t *interests = KR_NEW_ARRAY(l->w->scratch, uint8_t, nkeys); /* enum interest */
 	kr_key *keys;
 
-	l->out->by_name = KR_NEW_ARRAY(l->w->scratch, struct kr_looked, nkeys);
-	if (!interests || !l->out->by_name)
+	l->out->by_name = KR_NEW_ARRAY(l->w->scratch, struct kr_looked, l->writes->nkeys);
+	if (!l->out->by_name)
 		return KR_NOMEM;
 	KR_TRY(kr_keys_by_name(l->w->h, l->w->scratch, &keys));
-	for (kr_key k = {0}; k.i < nkeys; k.i++) {
+	for (uint32_t i = 0; i < l->writes->nkeys; i++) {
 		enum interest interest = TAKEN;
 
-		if (!kr_analyze_grows(l->writes, k))
-			KR_TRY(interest_in(l, KR_NONE, k, &at, &interest));
-		interests[k.i] = (uint8_t)interest;
+		if (!kr_analyze_grows(l->writes, keys[i]))
+			KR_TRY(interest_in(l, KR_NONE, keys[i], &interest));
+		if (interest != UNTAKEN)
+			l->out->by_name[l->out->names++] = (struct kr_looked){keys[i], interest == PASSING};
 	}
-	for (uint32_t i = 0; i < nkeys; i++)
-		if (interests[keys[i].i] != UNTAKEN)
-			l->out->by_name[l->out->names++] =
-				(struct kr_looked){keys[i], interests[keys[i].i] == PASSING};
 	return KR_OK;
 }
 
@@ -153,7 +147,6 @@ static enum kr_status look_up(struct looking *l, uint32_t where)
 {
 	struct kr_looks *out = l->out;
 	const struct kr_scan *scan = &l->w->h->scans.at[out->wheres.at[where].scan];
-	uint32_t at = 0;
 
 	out->wheres.at[where].first = out->looked.n;
 	for (kr_key k = {0}; k.i < l->writes->nkeys; k.i++) {
@@ -163,7 +156,7 @@ static enum kr_status look_up(struct looking *l, uint32_t where)
 		if (!kr_where_has_prefix(l->w->h, scan, k))
 			continue;
 		if (!kr_analyze_grows(l->writes, k))
-			KR_TRY(interest_in(l, where, k, &at, &interest));
+			KR_TRY(interest_in(l, where, k, &interest));
 		else if (takes_growing(l->w->h, scan, k, &out->wheres.at[where].unsure))
 			interest = TAKEN;
 		if (interest != UNTAKEN &&
@@ -180,15 +173,13 @@ static enum kr_status find_where(struct looking *l, uint32_t scan)
 	uint64_t hash = hash_where(l->w->h, &scans[scan]);
 	uint32_t *id = &l->out->where_of[scan];
 
-	for (kr_table_iter it = kr_table_find(&l->table, hash);
-		(*id = kr_table_next(&l->table, &it)) != KR_NONE;)
-		if (same_where(l->w->h, &scans[l->out->wheres.at[*id].scan], &scans[scan]))
-			return KR_OK;
+	KR_TABLE_FIND(*id, &l->table, hash,
+		same_where(l->w->h, &scans[l->out->wheres.at[*id].scan], &scans[scan]));
+	if (*id != KR_NONE)
+		return KR_OK;
 	*id = l->out->wheres.n;
-	if (!kr_table_reserve(l->w->mem, &l->table) ||
-		!kr_vec_push(l->w->mem, &l->out->wheres, (struct kr_where){.scan = scan}))
+	if (!kr_table_push(l->w->mem, &l->table, hash, &l->out->wheres, (struct kr_where){.scan = scan}))
 		return KR_NOMEM;
-	kr_table_insert(&l->table, hash, *id);
 	return look_up(l, *id);
 }
 

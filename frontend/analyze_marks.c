@@ -6,8 +6,8 @@
  * n observes that n is there and no greater number is; lower ones may be or not, and n may, too, where the
  * reader has raised the mark to that itself. So that it is known which version of the whole key was seen,
  * which those who raise the mark to less come before or after, too, that one is observed as well: any that is
- * there. Absent is as of sets. Linear in the writes, and per read in the
- * numbers of its key; parts of a mark that is deleted are also written by each who deletes it. */
+ * there. Absent is as of sets. Linear in the writes, and per read in the numbers of its key; parts of a mark
+ * that is deleted are also written by each who deletes it. */
 #include "frontend/analyze_grow.h"
 
 static int64_t number_of(const struct kr_growing *g, kr_item item)
@@ -38,15 +38,10 @@ static uint32_t largest(const struct kr_growing *g, kr_key k, uint32_t from, uin
 
 static enum kr_status find_raises(struct kr_growing *g, kr_key k, struct raises *out)
 {
-	for (uint32_t i = g->write_first[k.i], end, since; i < g->write_first[k.i + 1]; i = end) {
-		struct raise raise = {.txn = g->writes[i].txn, .next = KR_NONE};
-
+	for (struct kr_grow_run run = {.end = 0}; kr_grow_next(g, k, &run);) {
 		KR_TRY(kr_ctx_tick(g->w->ctx));
-		end = kr_grow_run(g, k, i);
-		raise.deletes = kr_grow_since(g, i, end, &since);
-		raise.element = largest(g, k, since, end);
-		if (!kr_grow_aborted(g, raise.txn) && !kr_vec_push(g->w->mem, out, raise))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(g->w->mem, out,
+			(struct raise){run.txn, largest(g, k, run.since, run.end), run.deletes, KR_NONE}));
 	}
 	return KR_OK;
 }
@@ -132,7 +127,7 @@ static enum kr_status see_parts(struct kr_replay *r, kr_key k, int64_t shown, bo
 	return kr_ctx_spend(r->w->ctx, g->element_first[k.i + 1] - g->element_first[k.i]);
 }
 
-static enum kr_status see_number(struct kr_replay *r, kr_key k, struct kr_want *want)
+enum kr_status kr_marks_see(struct kr_replay *r, kr_key k, struct kr_want *want)
 {
 	struct kr_growing *g = r->growing;
 	const struct kr_grow_element *e = kr_grow_find(g, k, (kr_item){want->is.value.i});
@@ -143,7 +138,7 @@ static enum kr_status see_number(struct kr_replay *r, kr_key k, struct kr_want *
 		kr_analyze_leave_out(r->w, r->txn, r->op,
 			"a number that nobody raised it to, of a mark of unknown initial value,");
 	else if (!e)
-		return kr_analyze_contradict(r, k, KR_GARBAGE_READ, (kr_txn){KR_NONE});
+		return kr_analyze_contradict(r, k, KR_GARBAGE_READ, KR_NOBODY);
 	else if (e->part.i == KR_NONE)
 		return kr_analyze_contradict(r, k, KR_ABORTED_READ, e->aborted);
 	KR_TRY(kr_grow_pull(r, k, want, &done));
@@ -152,9 +147,4 @@ static enum kr_status see_number(struct kr_replay *r, kr_key k, struct kr_want *
 	if (r->fills)
 		KR_TRY(see_parts(r, k, shown, want->or_less));
 	return kr_analyze_see(r, k, kr_test_not(first ? KR_TOKEN_ABSENT : KR_TOKEN_NEVER), false);
-}
-
-enum kr_status kr_marks_see(struct kr_replay *r, kr_key k, enum kr_shown shown, struct kr_want *want)
-{
-	return want->is.present ? see_number(r, k, want) : kr_bags_see_absent(r, k, shown, want);
 }

@@ -32,26 +32,22 @@ static uint32_t find(const struct orders *o, kr_key key, kr_txn writer)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&o->table, kr_hash_pair(key.i, writer.i));
-		(id = kr_table_next(&o->table, &it)) != KR_NONE;)
-		if (o->missing.at[id].key.i == key.i && o->missing.at[id].writer.i == writer.i)
-			return id;
-	return KR_NONE;
+	KR_TABLE_FIND(id, &o->table, kr_hash_pair(key.i, writer.i),
+		o->missing.at[id].key.i == key.i && o->missing.at[id].writer.i == writer.i);
+	return id;
 }
 
 /* Notes that the list place `place` of `key` names a writer without a version. */
 static enum kr_status add_missing(struct orders *o, kr_key key, uint32_t place)
 {
-	struct kr_mem *mem = o->w->mem;
 	kr_txn writer = o->w->h->order_writers.at[place];
 	uint32_t id = find(o, key, writer);
 
 	if (id == KR_NONE) {
 		id = o->missing.n;
-		if (!kr_table_reserve(mem, &o->table) ||
-			!kr_vec_push(mem, &o->missing, (struct missing){key, writer, KR_NONE, 0}))
+		if (!kr_table_push(o->w->mem, &o->table, kr_hash_pair(key.i, writer.i), &o->missing,
+			    (struct missing){key, writer, KR_NONE, 0}))
 			return KR_NOMEM;
-		kr_table_insert(&o->table, kr_hash_pair(key.i, writer.i), id);
 	}
 	o->next_place[place] = o->missing.at[id].place;
 	o->missing.at[id].place = place;
@@ -63,23 +59,6 @@ static kr_version version_at(const struct orders *o, kr_key key, uint32_t place)
 	return kr_asg_version_of(o->asg, o->w->h->order_writers.at[place], key);
 }
 
-static enum kr_status find_missing(struct orders *o)
-{
-	const struct kr_history *h = o->w->h;
-
-	for (uint32_t i = 0; i < h->version_orders.n; i++) {
-		const struct kr_version_order *list = &h->version_orders.at[i];
-		for (uint32_t place = list->writer_first; place < list->writer_first + list->writer_count;
-			place++) {
-			KR_TRY(kr_ctx_tick(o->w->ctx));
-			o->end[place] = list->writer_first + list->writer_count;
-			if (version_at(o, list->key, place).i == KR_NONE)
-				KR_TRY(add_missing(o, list->key, place));
-		}
-	}
-	return KR_OK;
-}
-
 /* What a list names at `place`, after `from`: a version makes a pair, a missing writer is to be searched. */
 static enum kr_status step(struct orders *o, kr_version from, kr_key key, uint32_t place)
 {
@@ -87,15 +66,14 @@ static enum kr_status step(struct orders *o, kr_version from, kr_key key, uint32
 	kr_version to = version_at(o, key, place);
 
 	if (to.i != KR_NONE)
-		return kr_vec_push(mem, &o->pairs, (struct kr_asg_order){from, to, {KR_NONE}}) ? KR_OK
-											       : KR_NOMEM;
+		return kr_vec_add(mem, &o->pairs, (struct kr_asg_order){from, to, {KR_NONE}});
 
 	uint32_t id = find(o, key, o->w->h->order_writers.at[place]);
 
 	if (o->missing.at[id].searched == o->searches)
 		return KR_OK;
 	o->missing.at[id].searched = o->searches;
-	return kr_vec_push(mem, &o->stack, id) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(mem, &o->stack, id);
 }
 
 /* The pairs of the version at `place` with the next ones. */
@@ -118,16 +96,22 @@ static enum kr_status pair_up(struct orders *o, kr_key key, uint32_t place)
 	return KR_OK;
 }
 
-static enum kr_status make_pairs(struct orders *o)
+/* For each place of a list: notes whom it misses, or makes pairs. */
+static enum kr_status each_place(struct orders *o, bool pairs)
 {
 	const struct kr_history *h = o->w->h;
 
 	for (uint32_t i = 0; i < h->version_orders.n; i++) {
 		const struct kr_version_order *list = &h->version_orders.at[i];
-		for (uint32_t place = list->writer_first; place < list->writer_first + list->writer_count;
-			place++) {
+		uint32_t end = list->writer_first + list->writer_count;
+
+		for (uint32_t place = list->writer_first; place < end; place++) {
 			KR_TRY(kr_ctx_tick(o->w->ctx));
-			KR_TRY(pair_up(o, list->key, place));
+			o->end[place] = end;
+			if (pairs)
+				KR_TRY(pair_up(o, list->key, place));
+			else if (version_at(o, list->key, place).i == KR_NONE)
+				KR_TRY(add_missing(o, list->key, place));
 		}
 	}
 	return KR_OK;
@@ -143,8 +127,8 @@ static enum kr_status take(struct orders *o)
 	if (!o->next_place || !o->end)
 		return KR_NOMEM;
 	asg->norders_seen = o->pairs.n;
-	KR_TRY(find_missing(o));
-	KR_TRY(make_pairs(o));
+	KR_TRY(each_place(o, false));
+	KR_TRY(each_place(o, true));
 	asg->orders = KR_NEW_ARRAY(o->w->arena, struct kr_asg_order, o->pairs.n);
 	if (!asg->orders)
 		return KR_NOMEM;

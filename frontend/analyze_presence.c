@@ -29,7 +29,7 @@ struct closure {
 	struct kr_writes *writes;
 	struct kr_settled *out;
 	struct kr_arena tmp;
-	uint32_t *written_first, *written;     /* per transaction: its versions */
+	struct kr_asg index;                   /* of versions by writer: nothing else */
 	uint32_t *observers_first, *observers; /* per set: its observations */
 	/* per set: KR_NONE, or the last two that may be real; of a complement: how many were left when last
 	 * looked at */
@@ -65,7 +65,7 @@ uint32_t kr_analyze_candidates(const struct kr_sets *sets, const struct kr_settl
 
 static enum kr_status push(struct closure *c, id_stack *stack, uint32_t id)
 {
-	return kr_vec_push(c->w->mem, stack, id) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(c->w->mem, stack, id);
 }
 
 static enum kr_status set_shrank(struct closure *c, uint32_t set)
@@ -164,21 +164,17 @@ static uint32_t only_candidate(struct closure *c, const struct kr_observation *o
  * values, the transaction is absent. */
 static enum kr_status need_initial(struct closure *c, const struct kr_observation *o)
 {
-	struct kr_mem *mem = c->w->mem;
 	uint64_t hash = kr_hash_pair(o->key.i, o->txn.i);
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&c->need_table, hash);
-		(id = kr_table_next(&c->need_table, &it)) != KR_NONE;) {
-		const struct need *n = &c->needs.at[id];
-		if (n->key.i == o->key.i && n->txn.i == o->txn.i)
-			return n->set == o->set ? KR_OK : make_absent(c, o->txn);
-	}
-	if (!kr_table_reserve(mem, &c->need_table) ||
-		!kr_vec_push(mem, &c->needs, (struct need){o->key, o->txn, o->set}))
-		return KR_NOMEM;
-	kr_table_insert(&c->need_table, hash, c->needs.n - 1);
-	return KR_OK;
+	KR_TABLE_FIND(id, &c->need_table, hash,
+		c->needs.at[id].key.i == o->key.i && c->needs.at[id].txn.i == o->txn.i);
+	if (id != KR_NONE)
+		return c->needs.at[id].set == o->set ? KR_OK : make_absent(c, o->txn);
+	return kr_table_push(c->w->mem, &c->need_table, hash, &c->needs,
+		       (struct need){o->key, o->txn, o->set})
+		? KR_OK
+		: KR_NOMEM;
 }
 
 static enum kr_status look_at(struct closure *c, uint32_t observation)
@@ -258,9 +254,9 @@ static enum kr_status lose_version(struct closure *c, uint32_t v)
 
 static enum kr_status lose_versions(struct closure *c, uint32_t t)
 {
-	for (uint32_t i = c->written_first[t]; i < c->written_first[t + 1]; i++) {
+	for (uint32_t i = c->index.written_first[t]; i < c->index.written_first[t + 1]; i++) {
 		KR_TRY(kr_ctx_tick(c->w->ctx));
-		KR_TRY(lose_version(c, c->written[i]));
+		KR_TRY(lose_version(c, c->index.written[i].i));
 	}
 	return KR_OK;
 }
@@ -332,25 +328,6 @@ static enum kr_status settle_unwritten(struct closure *c)
 	return KR_OK;
 }
 
-static enum kr_status index_versions(struct closure *c)
-{
-	const struct kr_writes *writes = c->writes;
-	uint32_t *first = KR_NEW_ARRAY(&c->tmp, uint32_t, (size_t)c->w->h->txns.n + 2);
-
-	c->written = KR_NEW_ARRAY(&c->tmp, uint32_t, writes->nversions);
-	if (!first || !c->written)
-		return KR_NOMEM;
-	for (uint32_t v = 0; v < writes->nversions; v++)
-		if (writes->versions[v].writer.i != KR_NONE)
-			first[writes->versions[v].writer.i + 2]++;
-	kr_index_places(first, c->w->h->txns.n);
-	for (uint32_t v = 0; v < writes->nversions; v++)
-		if (writes->versions[v].writer.i != KR_NONE)
-			c->written[first[writes->versions[v].writer.i + 1]++] = v;
-	c->written_first = first;
-	return KR_OK;
-}
-
 static enum kr_status make_lists(struct closure *c)
 {
 	const struct kr_sets *sets = c->sets;
@@ -385,7 +362,7 @@ static enum kr_status make_lists(struct closure *c)
 
 static enum kr_status close_all(struct closure *c)
 {
-	KR_TRY(index_versions(c));
+	KR_TRY(kr_asg_index(&c->index));
 	KR_TRY(make_lists(c));
 	if (kr_history_untold(c->w->h))
 		KR_TRY(settle_unwritten(c));
@@ -416,7 +393,7 @@ static enum kr_status reach_version(struct reach *r, uint32_t v)
 	if (writer.i == KR_NONE || r->presence[writer.i] != KR_OPEN || kr_bits_get(r->txns, writer.i))
 		return KR_OK;
 	kr_bits_set(r->txns, writer.i);
-	return kr_vec_push(r->w->mem, &r->stack, writer.i) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(r->w->mem, &r->stack, writer.i);
 }
 
 static enum kr_status reach_set(struct reach *r, uint32_t set, kr_key k)
@@ -503,6 +480,10 @@ enum kr_status kr_analyze_presence(const struct kr_work *w, const struct kr_obse
 	if (!observed->any_open && !kr_history_untold(w->h))
 		return KR_OK;
 	kr_arena_init(&c.tmp, w->mem);
+	kr_asg_init(&c.index, w->mem);
+	c.index.ntxns = ntxns;
+	c.index.nversions = writes->nversions;
+	c.index.versions = writes->versions;
 
 	enum kr_status status = close_all(&c);
 
@@ -512,6 +493,7 @@ enum kr_status kr_analyze_presence(const struct kr_work *w, const struct kr_obse
 	kr_vec_done(w->mem, &c.keys);
 	kr_vec_done(w->mem, &c.needs);
 	kr_table_done(w->mem, &c.need_table);
+	kr_asg_done(&c.index);
 	kr_arena_done(&c.tmp);
 	if (status || !observed->any_open)
 		return status;

@@ -1,18 +1,21 @@
-/* Ranks of the elements of a set that only grows.
+/* What reads of a set that only grows tell of each other: the order in which its elements came.
  *
- * Each element was added once, or was there at the beginning, as the trace tells, and none was taken away.
- * Then of the reads by committed transactions each holds all that smaller ones show (else:
- * analyze_subsets.c), and the elements that a read is the first to show have one rank; those that none shows
- * have the last. All versions of one rank come before all of the next: a read shows what was added before
- * what it does not show.
+ * Without deletes, of two versions one holds all of the other. If one read shows a but not b, and another one
+ * b but not a, and each was added once, then a's version comes before b's and after it: an incompatible
+ * order. Reads by committed transactions that had not added to the set themselves are sorted by size and
+ * compared with their neighbours: if all elements were added once and each read holds the one before it, all
+ * do. An element that was there at the beginning or was added twice says nothing.
  *
+ * Where all is in order, and each element was added once, or was there at the beginning, as the trace tells,
+ * the elements that a read is the first to show have one rank; those that none shows have the last. All
+ * versions of one rank come before all of the next: a read shows what was added before what it does not show.
  * So a read need observe no more than the elements shown that have the highest rank, and those not shown that
  * have the lowest: for the others the order of ranks says the same, at all levels where ww counts. Linear in
- * the reads' text and, per read, in the elements of these two ranks; orders between neighbouring ranks are
- * products. */
+ * the reads' text, but for sorting them, and per read in the elements of these two ranks; orders between
+ * neighbouring ranks are products. */
 #include "frontend/analyze_grow.h"
 
-/* ---- finding them ---- */
+/* ---- ranks ---- */
 
 /* Each element was added once, or was there at the beginning, as the trace tells. */
 static bool is_simple(const struct kr_growing *g, kr_key k)
@@ -91,7 +94,7 @@ static uint64_t count_pairs(const struct kr_growing *g, kr_key k)
 	return pairs;
 }
 
-enum kr_status kr_ranks_find(struct kr_growing *g, kr_key k, uint32_t from, uint32_t end)
+static enum kr_status find_ranks(struct kr_growing *g, kr_key k, uint32_t from, uint32_t end)
 {
 	uint32_t ranks = 1, have = g->initials[k.i];
 
@@ -109,6 +112,68 @@ enum kr_status kr_ranks_find(struct kr_growing *g, kr_key k, uint32_t from, uint
 			g->elements.at[i].rank = ranks;
 	KR_TRY(sort_elements(g, k, ranks + 1));
 	g->ranks.ranked[k.i] = g->coarse && count_pairs(g, k) <= KR_GROW_PAIRS_MOST;
+	return KR_OK;
+}
+
+/* ---- reads of one set ---- */
+
+static int by_size(const void *a, const void *b)
+{
+	const struct kr_grow_read *x = a, *y = b;
+
+	return kr_then(kr_then(KR_ORDER(x->key.i, y->key.i), KR_ORDER(x->list.n, y->list.n)),
+		kr_then(KR_ORDER(x->txn.i, y->txn.i), KR_ORDER(x->op, y->op)));
+}
+
+/* Whether `a` shows an element, added once, that `b` does not. */
+static bool shows_more(struct kr_growing *g, kr_key k, struct kr_items a, struct kr_items b)
+{
+	g->seen.marks++;
+	for (uint32_t i = 0; i < b.n; i++)
+		kr_grow_find(g, k, b.at[i])->mark = g->seen.marks;
+	for (uint32_t i = 0; i < a.n; i++) {
+		const struct kr_grow_element *e = kr_grow_find(g, k, a.at[i]);
+
+		if (e->mark != g->seen.marks && !e->twice && !e->initial)
+			return true;
+	}
+	return false;
+}
+
+/* Neighbours by size of which each shows something more. */
+static enum kr_status compare(struct kr_growing *g, struct kr_observed *out,
+	const struct kr_grow_read *before, const struct kr_grow_read *read)
+{
+	KR_TRY(kr_ctx_spend(g->w->ctx, before->list.n + read->list.n));
+	if (!shows_more(g, read->key, before->list, read->list) ||
+		!shows_more(g, read->key, read->list, before->list))
+		return KR_OK;
+	if (before->txn.i > read->txn.i) { /* the later one is to blame */
+		const struct kr_grow_read *swap = read;
+
+		read = before;
+		before = swap;
+	}
+	return kr_vec_add(g->w->mem, &out->found,
+		(struct kr_anomaly){KR_INCOMPATIBLE_ORDER, read->txn, read->op, read->key, before->txn});
+}
+
+enum kr_status kr_bags_check(struct kr_growing *g, struct kr_observed *out)
+{
+	struct kr_grow_read *at = g->seen.shown.at;
+
+	KR_SORT(at, g->seen.shown.n, by_size);
+	for (uint32_t i = 0, end; i < g->seen.shown.n; i = end) {
+		kr_key k = at[i].key;
+
+		for (end = i; end < g->seen.shown.n && at[end].key.i == k.i;)
+			end++;
+		if (g->deleted[k.i])
+			continue;
+		KR_TRY(find_ranks(g, k, i, end));
+		for (uint32_t r = i + 1; r < end && !g->ranks.chained[k.i]; r++)
+			KR_TRY(compare(g, out, &at[r - 1], &at[r]));
+	}
 	return KR_OK;
 }
 
@@ -178,7 +243,7 @@ static enum kr_status push_new(struct ordering *o, const struct kr_grow_element 
 	if (v.i == KR_NONE || kr_bits_get(o->known, v.i))
 		return KR_OK;
 	kr_bits_set(o->known, v.i);
-	return kr_vec_push(o->g->w->mem, &o->now, v) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(o->g->w->mem, &o->now, v);
 }
 
 /* All versions of `before` come before all of `now`, which take their place. */
@@ -190,9 +255,8 @@ static enum kr_status link(struct ordering *o, uint64_t *pairs)
 	for (uint32_t i = 0; i < o->before.n && *pairs <= KR_GROW_PAIRS_MOST; i++)
 		for (uint32_t j = 0; j < o->now.n; j++) {
 			KR_TRY(kr_ctx_tick(o->g->w->ctx));
-			if (!kr_vec_push(o->g->w->mem, o->out,
-				    (struct kr_asg_order){o->before.at[i], o->now.at[j], {KR_NONE}}))
-				return KR_NOMEM;
+			KR_TRY(kr_vec_add(o->g->w->mem, o->out,
+				(struct kr_asg_order){o->before.at[i], o->now.at[j], {KR_NONE}}));
 		}
 	if (o->now.n == 0)
 		return KR_OK;

@@ -25,9 +25,8 @@ enum kr_status kr_analyze_see(struct kr_replay *r, kr_key k, uint32_t test, bool
 		return kr_err_set(w->err, KR_UNSUPPORTED,
 			"counters are shown too often, to transactions that may have missed updates, to be "
 			"decided");
-	if (!kr_vec_push(w->mem, &r->seen,
-		    (struct kr_observation){r->txn, r->op, k, test, predicate, r->loose}))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(w->mem, &r->seen,
+		(struct kr_observation){r->txn, r->op, k, test, predicate, r->loose}));
 	return kr_ctx_tick(w->ctx);
 }
 
@@ -36,9 +35,7 @@ enum kr_status kr_analyze_contradict(struct kr_replay *r, kr_key k, enum kr_anom
 	r->inconsistent = true;
 	if (r->fills || r->w->h->txns.at[r->txn.i].status != KR_COMMITTED)
 		return KR_OK;
-	return kr_vec_push(r->w->mem, &r->out->found, (struct kr_found){r->txn, r->op, k, kind, other})
-		? KR_OK
-		: KR_NOMEM;
+	return kr_vec_add(r->w->mem, &r->out->found, (struct kr_anomaly){kind, r->txn, r->op, k, other});
 }
 
 /* ---- versions that the trace names ---- */
@@ -93,7 +90,7 @@ static bool find_left(const struct kr_replay *r, kr_key k, kr_txn t, kr_token *o
  * that either. */
 static enum kr_status mismatch(struct kr_replay *r, kr_key k, uint32_t test, bool predicate)
 {
-	KR_TRY(kr_analyze_contradict(r, k, KR_RESULT_SET_MISMATCH, (kr_txn){KR_NONE}));
+	KR_TRY(kr_analyze_contradict(r, k, KR_RESULT_SET_MISMATCH, KR_NOBODY));
 	return kr_analyze_see(r, k, test, predicate);
 }
 
@@ -128,7 +125,7 @@ enum kr_status kr_analyze_look(struct kr_replay *r, kr_key k, uint32_t test, boo
 	if (r->stamp[k.i] == r->turn)
 		return fits(r, test, k, r->own[k.i])
 			? KR_OK
-			: kr_analyze_contradict(r, k, KR_INTERNAL_INCONSISTENCY, (kr_txn){KR_NONE});
+			: kr_analyze_contradict(r, k, KR_INTERNAL_INCONSISTENCY, KR_NOBODY);
 	if (r->seen_of && r->seen_of[k.i] != KR_NONE)
 		return see_named(r, k, test, predicate);
 	return kr_analyze_see(r, k, test, predicate);

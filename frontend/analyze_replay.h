@@ -17,7 +17,7 @@ struct kr_replay {
 	/* Per key of the trace. stamp[k] == turn: the transaction has written k, and own[k] last. */
 	uint32_t *stamp;
 	kr_token *own;
-	uint32_t *row_of;           /* the row of the operation at hand, or KR_NONE; NULL: there are no scans */
+	uint32_t *row_of;           /* the row of the operation at hand, or KR_NONE; NULL without scans */
 	/* its place in h->seen, if the operation at hand names its version, or KR_NONE; NULL: no operation
 	 * has so far */
 	uint32_t *seen_of;
@@ -35,10 +35,12 @@ static inline const struct kr_operation *kr_replay_op(const struct kr_replay *r)
 	return &r->w->h->ops.at[kr_history_op(r->w->h, r->txn, r->op).i];
 }
 
+#define KR_NOBODY ((kr_txn){KR_NONE})
+
 /* An external observation of key or part k at the operation at hand. */
 enum kr_status kr_analyze_see(struct kr_replay *r, kr_key k, uint32_t test, bool predicate);
 /* What the transaction says cannot be, whatever others did: `kind` if it committed; an unknown one took no
- * effect. `other`: who wrote what it saw, or KR_NONE. */
+ * effect. `other`: who wrote what it saw, or KR_NOBODY. */
 enum kr_status kr_analyze_contradict(struct kr_replay *r, kr_key k, enum kr_anomaly_kind kind, kr_txn other);
 /* What the operation saw of a key that does not grow: an observation, or compared with the transaction's own
  * write. */

@@ -15,7 +15,7 @@ static enum kr_status look_at_row(struct kr_replay *r, const struct kr_row *row)
 
 static enum kr_status mismatch(struct kr_replay *r, const struct kr_row *row)
 {
-	return kr_analyze_contradict(r, row->key, KR_RESULT_SET_MISMATCH, (kr_txn){KR_NONE});
+	return kr_analyze_contradict(r, row->key, KR_RESULT_SET_MISMATCH, KR_NOBODY);
 }
 
 /* A key that was looked at, unless a row is there. */

@@ -109,8 +109,7 @@ static enum kr_status make_sets(struct kr_sets *sets, struct grouping *g, uint32
 			sets->any_complement |= kr_test_kind(id) == KR_TEST_NOT;
 			sets->any_source |= kr_test_kind(id) == KR_TEST_SOURCE;
 			sets->any_where |= kr_test_kind(id) >= KR_TEST_OR_ABSENT;
-			if (!kr_vec_push(sets->w->mem, &g->ids, id))
-				return KR_NOMEM;
+			KR_TRY(kr_vec_add(sets->w->mem, &g->ids, id));
 		}
 		o->set = g->ids.n - 1;
 	}

@@ -37,10 +37,9 @@ enum kr_status kr_analyze_number(const struct kr_work *w, int64_t number, kr_tok
 
 	if (!numbers->indexed)
 		KR_TRY(index_numbers(w));
-	for (kr_table_iter it = kr_table_find(&numbers->table, hash);
-		(out->i = kr_table_next(&numbers->table, &it)) != KR_NONE;)
-		if (kr_analyze_integer(w, *out, &found) && found == number)
-			return KR_OK;
+	KR_TABLE_FIND(out->i, &numbers->table, hash, kr_analyze_integer(w, *out, &found) && found == number);
+	if (out->i != KR_NONE)
+		return KR_OK;
 	out->i = w->h->values.n + numbers->own.n;
 	if (out->i >= KR_TEST_ARGUMENTS)
 		return kr_err_set(w->err, KR_UNSUPPORTED,

@@ -94,22 +94,16 @@ struct versions {
 	uint32_t *next; /* per key: how many there are; then where to put the next one */
 };
 
-static enum kr_status count_version(void *data, kr_txn t, struct kr_row write, bool last)
+static enum kr_status take_version(void *data, kr_txn t, struct kr_row write, bool last)
 {
-	(void)t;
-	((struct versions *)data)->next[write.key.i] += last;
-	return KR_OK;
-}
+	const struct versions *v = data;
+	uint32_t *next = &v->next[write.key.i];
 
-static enum kr_status put_version(void *data, kr_txn t, struct kr_row write, bool last)
-{
-	struct kr_writes *out = ((struct versions *)data)->out;
-	uint32_t *next = &((struct versions *)data)->next[write.key.i];
-
-	if (!last)
-		return KR_OK;
-	out->versions[*next] = (struct kr_asg_version){t, write.key};
-	out->token[(*next)++] = kr_token_of(write.value);
+	if (last && v->out->versions) {
+		v->out->versions[*next] = (struct kr_asg_version){t, write.key};
+		v->out->token[*next] = kr_token_of(write.value);
+	}
+	*next += last;
 	return KR_OK;
 }
 
@@ -141,7 +135,7 @@ enum kr_status kr_analyze_versions(const struct kr_work *w, struct kr_writes *ou
 	if (!making.next || !out->keys || !out->grows)
 		return KR_NOMEM;
 	KR_TRY(find_growing(w, out));
-	KR_TRY(kr_analyze_each_write(w, out, false, count_version, &making));
+	KR_TRY(kr_analyze_each_write(w, out, false, take_version, &making));
 	KR_TRY(number_keys(w, making.next, out));
 	out->versions = KR_NEW_ARRAY(w->arena, struct kr_asg_version, out->nversions);
 	out->token = KR_NEW_ARRAY(w->arena, kr_token, out->nversions);
@@ -155,5 +149,5 @@ enum kr_status kr_analyze_versions(const struct kr_work *w, struct kr_writes *ou
 			out->keys[k].open_initial ? KR_TOKEN_UNTOLD : kr_token_of(w->h->keys.at[k].initial);
 		making.next[k] = first + 1;
 	}
-	return kr_analyze_each_write(w, out, false, put_version, &making);
+	return kr_analyze_each_write(w, out, false, take_version, &making);
 }

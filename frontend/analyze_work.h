@@ -22,8 +22,7 @@ struct kr_work {
 	struct kr_arena *scratch;   /* freed when the analysis ends */
 	const struct kr_history *h;
 	struct kr_err *err;
-	/* what a transaction is shown of a counter after its own increments is what it leaves (kr_analyze) */
-	bool installs;
+	bool installs;              /* what is shown of a counter after own increments is what is left */
 	bool exact;                 /* nothing is left out because it would be too much */
 	char *left_out;             /* kr_analysis.left_out: notes of */
 	struct kr_numbers *numbers; /* that the trace does not have (analyze_tokens.c) */
@@ -36,9 +35,8 @@ void kr_analyze_leave_out(const struct kr_work *w, kr_txn t, uint32_t op, const 
 
 /* ---- tokens: what tells the versions of a key apart (analyze_tokens.c) ---- */
 
-/* That the version is absent; a value of the trace; of counters, too, a number that the trace does not have,
- * numbered behind the values; of lists the kr_item at their end; of sets, marks, parts and counters that are
- * sums only that they are there. */
+/* That the version is absent; a value of the trace; of counters, too, another number, numbered behind the
+ * values; of lists the kr_item at their end; of sets, marks, parts and sums only that they are there. */
 typedef struct { uint32_t i; } kr_token;
 
 #define KR_TEST_ARGUMENTS (UINT32_C(1) << 29)
@@ -151,7 +149,8 @@ struct kr_looks {
 	KR_VEC(struct kr_looked) looked;    /* for scans */
 	uint32_t *where_of;                 /* per scan: into wheres */
 };
-enum kr_status kr_analyze_looks(const struct kr_work *w, const struct kr_writes *writes, struct kr_looks *out);
+enum kr_status kr_analyze_looks(const struct kr_work *w, const struct kr_writes *writes,
+	struct kr_looks *out);
 void kr_looks_done(struct kr_mem *mem, struct kr_looks *looks);
 
 /* Whether the test is true of a version of k that the token stands for; not for KR_TEST_SOURCE. */
@@ -170,20 +169,12 @@ void kr_growing_free(struct kr_growing *growing);
 
 /* ---- what transactions saw (analyze_reads.c) ---- */
 
-struct kr_found { /* an anomaly of a committed transaction that does not depend on presence */
-	kr_txn txn;
-	uint32_t op;
-	kr_key key;
-	enum kr_anomaly_kind kind;
-	kr_txn other;
-};
-
 /* Replays every transaction over its own writes. */
 struct kr_observed {
 	uint32_t nobs;
 	struct kr_observation *obs; /* with a test for its set */
 	uint32_t *obs_first;        /* per transaction, and one more */
-	KR_VEC(struct kr_found) found;
+	KR_VEC(struct kr_anomaly) found; /* of committed transactions; they do not depend on presence */
 	/* per transaction, enum kr_presence: unknown ones that cannot have taken effect are absent */
 	uint8_t *presence;
 	bool any_open, any_lost;    /* some is open; some unknown one is absent */
@@ -237,8 +228,8 @@ struct kr_settled {
 	uint32_t *key_live; /* per key: its versions that may be real */
 	bool changed;       /* versions, observations or candidates went away: kr_analyze_compact has work */
 };
-/* Which unknown transactions certainly took effect, or need not be considered; which untold initial values are
- * known after all (their tokens, and open_initial). */
+/* Which unknown transactions certainly took effect, or need not be considered; which untold initial values
+ * are known after all (their tokens, and open_initial). */
 enum kr_status kr_analyze_presence(const struct kr_work *w, const struct kr_observed *observed,
 	const struct kr_sets *sets, struct kr_writes *writes, struct kr_settled *out);
 /* how many; exact when at most 1 */

@@ -106,6 +106,17 @@ struct kr_view kr_op_view(const struct kr_operation *op)
 	return (struct kr_view){when, is_so(op, m->other), value_of(op, m->shown)};
 }
 
+bool kr_shown_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i, struct kr_row *out)
+{
+	const struct kr_scan *scan = op->scan == KR_NONE ? NULL : &h->scans.at[op->scan];
+	struct kr_view view = kr_op_view(op);
+
+	if (i >= (scan ? scan->row_count : 1) || (scan && !kr_op_is_read(op)))
+		return false;
+	*out = scan ? h->rows.at[scan->row_first + i] : (struct kr_row){op->key, view.value};
+	return scan || (view.when == KR_SEEN_BEFORE && !view.other);
+}
+
 bool kr_op_is_read(const struct kr_operation *op) { return meanings[op->kind].writes == NEVER; }
 
 enum kr_key_kind kr_history_kind_needed(enum kr_op_kind kind) { return meanings[kind].kind; }

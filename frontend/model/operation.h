@@ -10,8 +10,8 @@ enum kr_how {
 	KR_ADD   /* this is put on top of what is there */
 };
 
-/* An element of a list or set, or a number of a mark: the value of the trace that has its text, if there is one,
- * else a number of its own, behind those of the values (elements.h). */
+/* An element of a list or set, or a number of a mark: the value of the trace that has its text, if there is
+ * one, else a number of its own, behind those of the values (elements.h). */
 typedef struct { uint32_t i; } kr_item;
 
 struct kr_write {
@@ -41,6 +41,9 @@ struct kr_view {
 	kr_value value; /* KR_ABSENT: nothing is there */
 };
 struct kr_view kr_op_view(const struct kr_operation *op);
+
+/* What it tells that keys held before it (KR_ABSENT: nothing): of the i-th key; false: there are fewer. */
+bool kr_shown_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i, struct kr_row *out);
 
 bool kr_op_is_read(const struct kr_operation *op); /* it never writes: a read, a range or a scan */
 
