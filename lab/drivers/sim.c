@@ -5,6 +5,11 @@
  * refused, so that no circle waits. The other levels are broken, each in one way: what finds nothing there
  * would find nothing anywhere.
  *
+ * At `inversion` a transaction's time is what its client's clock says when it begins, and clocks differ. It
+ * sees what was written before that time, and takes its place there: a commit is refused if a version has
+ * come between what it saw and its time, or if others behind that time have seen what it writes anew. So the
+ * order of times is one of serialization, and real time knows nothing of it (TAPIR's pitfall).
+ *
  * --connect asks for trouble: "statement=5,refused=2,gone=1" is percent of the statements or commits that end
  * so; "crash=100" is the commit that kills the process, "stall=100" the one that never comes back; "log=FILE"
  * gets a line "KEY VALUE" for each write that is committed.
@@ -25,6 +30,8 @@
 #include "base/order.h"
 #include "lab/driver.h"
 
+#define LATEST UINT64_MAX     /* a snapshot that has all that is committed */
+#define SKEW INT64_C(2000000) /* ns by which clocks differ from the right one */
 enum { VERSIONS_KEPT = 32, READS_MOST = 4096, WRITES_MOST = 512, TROUBLES = 10, STALENESS = 20 };
 
 static const struct kl_level levels[] = {
@@ -32,6 +39,7 @@ static const struct kl_level levels[] = {
 	{"si", "", "si", "si", NULL},
 	{"pl-2", "", "pl-2", "pl-2", NULL},
 	{"stale", "readers see a snapshot that is some commits old", "pl-ss", "ser", NULL},
+	{"inversion", "clocks that differ give the order", "pl-ss", "ser", NULL},
 	{"write-skew", "what was read is not looked at again", "ser", "si", NULL},
 	{"phantom", "nor is what predicates covered", "ser", "si", NULL},
 	{"lost-update", "writers overwrite what has changed since their snapshot", "si", "pl-2", NULL},
@@ -42,12 +50,13 @@ static const struct kl_level levels[] = {
 
 /* What a level does, by the same number. */
 static const struct mode {
-	bool statement, updater_wins, items, predicates, stale, forgets, dirty;
+	bool statement, updater_wins, items, predicates, stale, timed, forgets, dirty;
 } modes[] = {
 	{.updater_wins = true, .items = true, .predicates = true},
 	{.updater_wins = true},
 	{.statement = true},
 	{.updater_wins = true, .items = true, .predicates = true, .stale = true},
+	{.updater_wins = true, .items = true, .predicates = true, .timed = true},
 	{.updater_wins = true},
 	{.updater_wins = true, .items = true},
 	{0},
@@ -56,7 +65,7 @@ static const struct mode {
 };
 
 struct version {
-	uint64_t ts;
+	uint64_t ts, commit; /* place in the order; how many commits there were when it came */
 	bool present;
 	int64_t value;
 };
@@ -69,11 +78,13 @@ struct entry {
 	struct version *versions; /* oldest first */
 	size_t n, cap;
 	struct sim_client *holder; /* of the row lock */
+	uint64_t read;             /* by transactions up to that time */
 };
 
 struct predicate {
 	char low[KL_KEY], high[KL_KEY];
-}; /* high empty: keys that begin with `low` */
+	uint64_t commit; /* how many commits there were */
+};                       /* high empty: keys that begin with `low` */
 
 struct pending {
 	struct entry *entry;
@@ -85,7 +96,10 @@ struct sim_client {
 	const struct mode *mode;
 	bool open;
 	uint64_t snapshot, age;
-	struct entry *reads[READS_MOST];
+	struct {
+		struct entry *entry;
+		uint64_t commit;
+	} reads[READS_MOST];
 	struct predicate predicates[64];
 	struct pending writes[WRITES_MOST];
 	size_t reads_n, predicates_n, writes_n;
@@ -103,6 +117,8 @@ struct sim {
 	struct entry **entries; /* by key */
 	size_t n, cap;
 	uint64_t clock, ages, commits;
+	bool timed;
+	uint64_t scanned; /* by transactions up to that time, whatever it was */
 	struct sim_client *clients;
 	uint64_t of[TROUBLES];
 	int log;
@@ -177,7 +193,7 @@ static bool install(struct sim *sim, struct entry *entry, struct version version
 		entry->cap = cap;
 	}
 	entry->versions[entry->n++] = version;
-	if (!entry->grows && entry->n > VERSIONS_KEPT)
+	if (!entry->grows && entry->n > VERSIONS_KEPT && !sim->timed)
 		forget_versions(sim, entry);
 	return true;
 }
@@ -216,10 +232,12 @@ static uint64_t snapshot_now(const struct sim *sim, const struct sim_client *c)
 	return c->mode->statement ? sim->clock : c->snapshot;
 }
 
-static void note_read(struct sim_client *c, struct entry *entry)
+static void note_read(const struct sim *sim, struct sim_client *c, struct entry *entry)
 {
-	if (c->reads_n < READS_MOST)
-		c->reads[c->reads_n++] = entry;
+	if (c->reads_n == READS_MOST)
+		return;
+	c->reads[c->reads_n].entry = entry;
+	c->reads[c->reads_n++].commit = sim->commits;
 }
 
 static bool covers(const struct predicate *p, const char *key)
@@ -228,9 +246,9 @@ static bool covers(const struct predicate *p, const char *key)
 			  : strncmp(key, p->low, strlen(p->low)) == 0;
 }
 
-static struct predicate predicate_of(const struct kl_op *op)
+static struct predicate predicate_of(const struct sim *sim, const struct kl_op *op)
 {
-	struct predicate p = {.high = ""};
+	struct predicate p = {.commit = sim->commits};
 
 	(void)snprintf(p.low, sizeof p.low, "%s", op->key);
 	(void)snprintf(p.high, sizeof p.high, "%s", op->kind == KL_RANGE ? op->high : "");
@@ -241,7 +259,7 @@ static struct predicate predicate_of(const struct kl_op *op)
 static bool match(const struct sim *sim, const struct sim_client *c, const struct kl_op *op,
 	uint64_t snapshot, struct kl_result *result)
 {
-	struct predicate p = predicate_of(op);
+	struct predicate p = predicate_of(sim, op);
 
 	result->row_count = 0;
 	for (size_t i = place_of(sim, op->key); i < sim->n && covers(&p, sim->entries[i]->key); i++) {
@@ -332,12 +350,12 @@ static enum kl_answer read_one(struct sim *sim, struct sim_client *c, const stru
 
 		if (answer != KL_OK)
 			return answer;
-		snapshot = sim->clock;
+		snapshot = LATEST;
 	}
 
 	const struct version *v = seen(c, entry, snapshot);
 
-	note_read(c, entry);
+	note_read(sim, c, entry);
 	result->found = v != NULL;
 	result->value = v ? v->value : 0;
 	return KL_OK;
@@ -365,7 +383,7 @@ static enum kl_answer read_elements(struct sim *sim, struct sim_client *c, struc
 	if (fine && c->mode->dirty && entry->holder && entry->holder != c)
 		fine = add_elements(entry->holder, entry, result);
 	fine = fine && add_elements(c, entry, result);
-	note_read(c, entry);
+	note_read(sim, c, entry);
 	result->found = result->row_count > 0;
 	return fine ? KL_OK : kl_error(result, KL_BUG, "memory", "no memory");
 }
@@ -379,7 +397,10 @@ static enum kl_answer write_one(struct sim *sim, struct sim_client *c, const str
 
 	if (answer != KL_OK)
 		return answer;
-	const struct version *v = seen(c, entry, sim->clock);
+
+	const struct version *v = seen(c, entry, LATEST);
+
+	note_read(sim, c, entry);
 	switch (op->kind) {
 	case KL_WRITE: fine = put(c, entry, true, op->value); break;
 	case KL_INSERT:
@@ -405,7 +426,7 @@ static enum kl_answer read_many(struct sim *sim, struct sim_client *c, const str
 	struct kl_result *result)
 {
 	if (c->predicates_n < KR_COUNT(c->predicates))
-		c->predicates[c->predicates_n++] = predicate_of(op);
+		c->predicates[c->predicates_n++] = predicate_of(sim, op);
 	return match(sim, c, op, snapshot_now(sim, c), result)
 		? KL_OK
 		: kl_error(result, KL_BUG, "memory", "no memory");
@@ -466,29 +487,77 @@ static enum kl_answer run(struct kl_client *client, const struct kl_op *op, stru
 	return answer;
 }
 
+/* By the client's clock; no two are equal. */
+static uint64_t time_of(const struct sim_client *c)
+{
+	static const int64_t skews[] = {0, SKEW, -SKEW};
+
+	return (uint64_t)(kl_now() + skews[c->client.number % KR_COUNT(skews)]) << 10 | c->age % 1024;
+}
+
 static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
 {
 	struct sim *sim = client->store->own;
 	struct sim_client *c = (struct sim_client *)client;
 
-	(void)result;
-	(void)pthread_mutex_lock(&sim->lock);
 	c->mode = &modes[client->level - levels];
-	c->snapshot = c->mode->stale && sim->clock > STALENESS && is_percent(c, 50) ? sim->clock - STALENESS
-										    : sim->clock;
+	if (c->mode->timed != sim->timed)
+		return kl_error(result, KL_BUG, "level", "inversion goes with no other level");
+	(void)pthread_mutex_lock(&sim->lock);
 	c->age = ++sim->ages;
+	c->snapshot = c->mode->timed                                            ? time_of(c)
+		: c->mode->stale && sim->clock > STALENESS && is_percent(c, 50) ? sim->clock - STALENESS
+										: sim->clock;
 	c->open = true;
 	(void)pthread_mutex_unlock(&sim->lock);
 	return KL_OK;
 }
 
+/* Has a version come, since there were so many commits, that belongs into the snapshot? */
+static bool has_grown(const struct entry *entry, uint64_t snapshot, uint64_t commit)
+{
+	size_t n = entry->n;
+
+	while (n > 0 && entry->versions[n - 1].ts > snapshot)
+		n--;
+	return n > 0 && entry->versions[n - 1].commit > commit;
+}
+
+static bool is_in_time(const struct sim *sim, const struct sim_client *c)
+{
+	for (size_t i = 0; i < c->reads_n; i++)
+		if (has_grown(c->reads[i].entry, c->snapshot, c->reads[i].commit))
+			return false;
+	for (size_t i = 0; i < c->predicates_n; i++)
+		for (size_t k = place_of(sim, c->predicates[i].low);
+			k < sim->n && covers(&c->predicates[i], sim->entries[k]->key); k++)
+			if (has_grown(sim->entries[k], c->snapshot, c->predicates[i].commit))
+				return false;
+	for (size_t i = 0; i < c->writes_n; i++)
+		if (c->writes[i].entry->read > c->snapshot || sim->scanned > c->snapshot)
+			return false;
+	return c->reads_n < READS_MOST && c->predicates_n < KR_COUNT(c->predicates);
+}
+
+/* Nothing new comes before what was seen. */
+static void close_past(struct sim *sim, const struct sim_client *c)
+{
+	for (size_t i = 0; i < c->reads_n; i++)
+		if (c->reads[i].entry->read < c->snapshot)
+			c->reads[i].entry->read = c->snapshot;
+	if (c->predicates_n > 0 && sim->scanned < c->snapshot)
+		sim->scanned = c->snapshot;
+}
+
 /* Has what was read changed since? Who only reads an old snapshot is not asked. */
 static bool is_valid(const struct sim *sim, const struct sim_client *c)
 {
+	if (c->mode->timed)
+		return is_in_time(sim, c);
 	if (c->mode->stale && c->writes_n == 0)
 		return true;
 	for (size_t i = 0; i < c->reads_n && c->mode->items; i++)
-		if (newest(c->reads[i]) > c->snapshot)
+		if (newest(c->reads[i].entry) > c->snapshot)
 			return false;
 	for (size_t i = 0; i < c->predicates_n && c->mode->predicates; i++)
 		for (size_t k = place_of(sim, c->predicates[i].low);
@@ -519,12 +588,15 @@ static enum kl_answer commit_locked(struct sim *sim, struct sim_client *c, struc
 		return end_with(sim, c, result, KL_REFUSED, "changed");
 	if (++sim->commits == sim->of[CRASH])
 		abort();
+	if (sim->timed)
+		close_past(sim, c);
 	while (sim->of[STALL] > 0 && sim->commits >= sim->of[STALL])
 		(void)pause();
 	if (writes)
 		sim->clock++;
 	for (size_t i = 0; i < c->writes_n && !forgets; i++) {
-		c->writes[i].version.ts = sim->clock;
+		c->writes[i].version.ts = sim->timed ? c->snapshot : sim->clock;
+		c->writes[i].version.commit = sim->commits;
 		if (!install(sim, c->writes[i].entry, c->writes[i].version))
 			return kl_error(result, KL_BUG, "memory", "no memory");
 	}
@@ -533,7 +605,7 @@ static enum kl_answer commit_locked(struct sim *sim, struct sim_client *c, struc
 	release(sim, c);
 	result->has_place = true;
 	result->reads_only = !writes;
-	result->place = sim->clock;
+	result->place = sim->timed ? c->snapshot : sim->clock;
 	return sim->of[LOST] > 0 && is_percent(c, sim->of[LOST])
 		? kl_error(result, KL_GONE, "lost", "the answer was lost")
 		: KL_OK;
@@ -602,6 +674,7 @@ static bool start(struct kl_store *store)
 	if (!sim)
 		return kl_fail(store, "out of memory");
 	sim->log = -1;
+	sim->timed = modes[store->level - levels].timed;
 	(void)pthread_mutex_init(&sim->lock, NULL);
 	(void)pthread_cond_init(&sim->moved, NULL);
 	store->own = sim;
