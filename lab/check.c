@@ -21,10 +21,10 @@ const char *kr_lab_asked(const struct kr_args *args, const struct kr_run *run, i
 	*status = KR_EXIT_SATISFIED;
 	if (!claim && !keeps)
 		return asked;
-	if (run->share_count > 1) {
-		*status = kr_usage("option '--check': found '%s', expected levels of krait, since clients "
-				   "are at several levels",
-			asked);
+	if (!kr_run_one_level(run)) {
+		*status = kr_usage("option '--check': found '%s', expected levels of krait, since %s are at "
+				   "several levels",
+			asked, run->share_count > 1 ? "clients" : "transactions");
 		return NULL;
 	}
 	return claim ? run->shares[0].level->claims : kr_run_keeps(run, run->shares[0].level);

@@ -53,7 +53,6 @@ static bool connect(struct kr_session *s)
 		s->client = s->nodes[s->node] = open_client(s);
 		if (s->client) {
 			s->client->store = &s->run->store;
-			s->client->level = kr_run_level(s->run, s->number);
 			s->client->number = s->number;
 			return true;
 		}
@@ -73,8 +72,12 @@ static void clear(struct kl_result *r)
 		.row_cap = r->row_cap,
 		.cells = r->cells,
 		.cells_cap = r->cells_cap,
+		.view = r->view,
+		.view_cap = r->view_cap,
 		.sent = kl_now()};
 
+	if (kept.view)
+		kept.view[0] = '\0';
 	*r = kept;
 }
 
@@ -239,7 +242,12 @@ static bool tell(struct kr_session *s, const char *status, const struct kl_resul
 {
 	const struct kr_workload *workload = s->run->work.workload;
 	bool committed = status[0] == 'c';
-	struct kr_slot_end end = {s->number, status, r->answered, committed ? r : NULL, s->own, NULL};
+	struct kr_slot_end end = {.client = s->number,
+		.status = status,
+		.answered = r->answered,
+		.commit = committed ? r : NULL,
+		.own = s->own,
+		.level = kr_run_one_level(s->run) ? NULL : s->client->level->name};
 
 	if (committed && workload->holds && !workload->holds(&s->plan, s->results)) {
 		end.breaks = workload->name;
@@ -252,11 +260,21 @@ static bool tell(struct kr_session *s, const char *status, const struct kl_resul
 	return false;
 }
 
+static uint32_t home_node(const struct kr_session *s) { return s->number % s->run->store.nodes; }
+
 static int32_t session_node(const struct kr_session *s)
 {
 	if (s->run->store.nodes == 1)
 		return KR_SLOT_ONE_NODE;
-	return s->run->spread ? KR_SLOT_ANY_NODE : (int32_t)s->node;
+	return s->run->spread ? KR_SLOT_ANY_NODE : (int32_t)home_node(s);
+}
+
+/* A script may say it of its transactions. */
+static const struct kl_level *level_of(const struct kr_session *s)
+{
+	const struct kl_level *own = s->run->work.script ? s->run->txn_levels[s->plan.program] : NULL;
+
+	return own ? own : kr_run_level(s->run, s->number);
 }
 
 /* One transaction, as planned. False: the client is done. */
@@ -268,6 +286,7 @@ static bool run_transaction(struct kr_session *s)
 
 	(void)snprintf(id, sizeof id, "c%" PRIu32 ".%" PRIu32, s->number, s->done);
 	s->client->id = id;
+	s->client->level = level_of(s);
 	s->own = 0;
 	kr_slot_begin(s->run->slots[s->number], s->done++, session_node(s), kl_now());
 
@@ -312,12 +331,23 @@ static void keep_rate(const struct kr_session *s, uint64_t number)
 	}
 }
 
+/* What writes, or locks, is for the first node where the others are replicas. */
+static bool is_for_replicas(const struct kr_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->n; i++)
+		if (plan->steps[i].op.lock != KL_NO_LOCK)
+			return false;
+	return only_reads(plan);
+}
+
 /* A client is of one node; where transactions go to any, it may be another one each time. */
 static bool choose_node(struct kr_session *s)
 {
-	uint32_t nodes = s->run->store.nodes;
+	const struct kl_store *store = &s->run->store;
 
-	s->node = s->run->spread ? (uint32_t)kr_rng_below(&s->chance, nodes) : s->number % nodes;
+	s->node = s->run->spread ? (uint32_t)kr_rng_below(&s->chance, store->nodes) : home_node(s);
+	if ((store->driver->facts & KL_REPLICAS) && !is_for_replicas(&s->plan))
+		s->node = 0;
 	s->client = s->nodes[s->node];
 	return s->client || connect(s);
 }
@@ -347,6 +377,7 @@ static void close_session(struct kr_session *s)
 	for (size_t i = 0; s->results && i <= KR_STEPS_MOST; i++) {
 		free(s->results[i].rows);
 		free(s->results[i].cells);
+		free(s->results[i].view);
 	}
 	free(s->results);
 	s->results = NULL;
@@ -390,6 +421,22 @@ struct kl_row *kl_result_row(struct kl_result *result, const char *key, size_t l
 	length = length < KL_KEY ? length : KL_KEY - 1;
 	memcpy(row->key, key, length);
 	return row;
+}
+
+bool kl_result_view(struct kl_result *result, const char *text)
+{
+	size_t size = strlen(text) + 1;
+
+	if (size > result->view_cap) {
+		char *view = realloc(result->view, 2 * size);
+
+		if (!view)
+			return false;
+		result->view = view;
+		result->view_cap = 2 * size;
+	}
+	memcpy(result->view, text, size);
+	return true;
 }
 
 bool kl_result_add_cell(struct kl_result *result, const char *text, size_t length)

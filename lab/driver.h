@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define KL_ABI 4
+#define KL_ABI 5
 #define KL_NODES_MOST 5
 
 /* In a driver's file: the library that it is built with, as pkg-config calls it (or else -lMODULE and
@@ -87,6 +87,9 @@ struct kl_result {
 	bool reads_only;        /* behind all that wrote at that place */
 	uint64_t place;
 	bool unseen;            /* KL_INC: the new value was not given */
+	/* KL_RANGE, KL_SCAN: the snapshot that was looked at, in the database's own words (kl_result_view) */
+	char *view;
+	size_t view_cap;
 	struct kl_row *rows;
 	size_t row_count, row_cap;
 	/* KL_SQL: the names of its columns, then what is in the lines, one by one (kl_result_cell) */
@@ -120,6 +123,7 @@ struct kl_store {
 	bool spread;            /* provoke: each object has a partition of its own */
 	bool directed;          /* provoke: one statement is sent after the other, and waits are long */
 	enum { KL_FAILED, KL_LACKING, KL_REFUSING } failure; /* of the last call: the kind */
+	bool small_disk;        /* a private server's data are on a disk of their own (driver->data) */
 	void *own;              /* the driver's */
 	struct kr_relay *relay;
 	char relayed[108];      /* the socket to connect to in place of the server's own; empty: that */
@@ -142,7 +146,8 @@ enum {
 	KL_BACKENDS = 8 /* a process for each client */,
 	KL_BUFFERED = 16 /* what is written is sent with the commit: it has no times of its own */,
 	KL_PAGES = 32 /* what is locked are pages: keys are kept apart by others between them */,
-	KL_PARTITIONS = 64 /* `spread` can be */
+	KL_PARTITIONS = 64 /* `spread` can be */,
+	KL_REPLICAS = 128 /* nodes but the first only read, and show later what that has committed */
 };
 
 struct kl_driver {
@@ -155,6 +160,7 @@ struct kl_driver {
 	/* of a private server: its program, Debian's package of it, and the pattern of further folders where
 	 * it may be, as for kl_program. NULL: it has none */
 	const char *program, *package, *folders;
+	const char *data;       /* the folder of its data, in its private one; NULL: none to fill up */
 	/* True, or `why` says why not. */
 	bool (*start)(struct kl_store *store);
 	void (*stop)(struct kl_store *store);
@@ -174,9 +180,13 @@ struct kl_driver {
 	void (*close)(struct kl_client *client);
 	/* after the run; NULL: nothing to tell */
 	bool (*order)(struct kl_store *store, struct kl_sink *sink);
+	/* Does a snapshot (`view`) have what `mark` wrote, another transaction than the reader? NULL: there
+	 * are no views. */
+	bool (*sees)(const char *view, uint64_t mark);
 	/* Faults; NULL: not of this store. */
 	bool (*kill_clients)(struct kl_store *store);                 /* the server ends all connections */
 	void (*socket)(const struct kl_store *store, char out[300]); /* of a private server */
+	bool (*isolate)(struct kl_store *store, uint32_t node, bool isolated); /* of a cluster */
 	/* of the server; the first is the main one, the others serve clients */
 	size_t (*processes)(struct kl_store *store, pid_t *out, size_t most);
 	/* Directed runs. Does what the client has sent wait for another transaction? By another thread, after
@@ -200,6 +210,9 @@ KL_EXPORT int64_t kl_now(void); /* CLOCK_MONOTONIC in ns */
 /* A row of the result; NULL: no memory. The key is cut to KL_KEY. */
 KL_EXPORT struct kl_row *kl_result_row(struct kl_result *result, const char *key, size_t length,
 	int64_t value);
+
+/* False: no memory. */
+KL_EXPORT bool kl_result_view(struct kl_result *result, const char *text);
 
 /* Of KL_SQL: the next name of a column, or the next cell; NULL: no value. False: no memory. */
 KL_EXPORT bool kl_result_add_cell(struct kl_result *result, const char *text, size_t length);
@@ -242,14 +255,17 @@ KL_EXPORT bool kl_home_wait(struct kl_store *store, int seconds,
 /* the server, at once, and waits for all of it */
 KL_EXPORT void kl_home_kill(struct kl_store *store);
 KL_EXPORT void kl_home_stop(struct kl_store *store);                           /* as is proper, within 10 s */
+/* What is left of the disk of a server's data, which is as small as `small_disk` has it, is taken or given
+ * back. */
+KL_EXPORT bool kl_home_fill(struct kl_store *store, bool full);
 /* those of the server, the main one first */
 KL_EXPORT size_t kl_home_processes(struct kl_store *store, pid_t *out, size_t most);
 /* the end of what they printed */
 KL_EXPORT void kl_home_log(struct kl_store *store, char *out, size_t size);
 
-/* The order, oldest first: `mark` wrote a version of `key`; a transaction took effect at a place, by its
- * id. */
-KL_EXPORT bool kl_tell_version(struct kl_sink *sink, const char *key, uint64_t mark);
+/* The order, oldest first: `mark` wrote a version of `key` (value NULL: deleted it); a transaction took
+ * effect at a place, by its id. */
+KL_EXPORT bool kl_tell_version(struct kl_sink *sink, const char *key, uint64_t mark, const int64_t *value);
 /* the same, by the id of the transaction */
 KL_EXPORT bool kl_tell_version_by(struct kl_sink *sink, const char *key, const char *id);
 KL_EXPORT bool kl_tell_place(struct kl_sink *sink, const char *id, uint64_t place);

@@ -13,15 +13,18 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pwd.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,7 +33,7 @@
 #include "lab/driver.h"
 #include "lab/home.h"
 
-enum { MESSAGE = 16 << 10, ARGUMENTS = 64, PROCESSES = 4096, GRACE_MS = 10000 };
+enum { DISK_MIB = 256, MESSAGE = 16 << 10, ARGUMENTS = 64, PROCESSES = 4096, GRACE_MS = 10000 };
 #define MARK "krait-lab"
 
 struct kl_home {
@@ -40,6 +43,7 @@ struct kl_home {
 	pid_t server; /* the last one of */
 	bool several;
 	char user[32]; /* empty: nobody else */
+	char disk[32]; /* a folder of it that is a disk of its own; empty: none */
 };
 
 int64_t kl_now(void)
@@ -255,7 +259,68 @@ static pid_t spawn(const struct kl_home *home, char *message, size_t length)
 	return pid;
 }
 
-/* 'r' runs a program and waits, 's' starts a server, 'k' kills it, 't' stops it. */
+/* ---- a small disk ---- */
+
+static bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? write(fd, text, strlen(text)) : -1;
+
+	if (fd >= 0)
+		(void)close(fd);
+	return n == (ssize_t)strlen(text);
+}
+
+/* Mounts are this process's and its children's own: as root, or where users may have namespaces. */
+static bool leave_mounts(void)
+{
+	char uids[64], gids[64];
+
+	(void)snprintf(uids, sizeof uids, "%u %u 1", (unsigned)getuid(), (unsigned)getuid());
+	(void)snprintf(gids, sizeof gids, "%u %u 1", (unsigned)getgid(), (unsigned)getgid());
+	if (getuid() == 0)
+		return unshare(CLONE_NEWNS) == 0;
+	return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 && write_text("/proc/self/uid_map", uids) &&
+		write_text("/proc/self/setgroups", "deny") && write_text("/proc/self/gid_map", gids);
+}
+
+static int64_t make_disk(struct kl_home *home, const char *folder)
+{
+	const struct passwd *owner = home->user[0] ? getpwnam(home->user) : NULL;
+	char options[96];
+
+	(void)snprintf(options, sizeof options, "size=%dm,mode=700,uid=%u,gid=%u", DISK_MIB,
+		(unsigned)(owner ? owner->pw_uid : getuid()), (unsigned)(owner ? owner->pw_gid : getgid()));
+	if (!leave_mounts() || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+		mkdir(folder, 0700) != 0 ||
+		mount("krait-lab", folder, "tmpfs", MS_NOSUID | MS_NODEV, options) != 0)
+		return errno;
+	(void)snprintf(home->disk, sizeof home->disk, "%.31s", folder);
+	return 0;
+}
+
+static int64_t fill_disk(const struct kl_home *home, bool full)
+{
+	static const char block[4096];
+	struct statvfs disk;
+	char path[64];
+	int fd;
+
+	(void)snprintf(path, sizeof path, "%s/ballast", home->disk);
+	if (!full)
+		return unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return errno;
+	if (fstatvfs(fd, &disk) == 0 && disk.f_bavail > 0)
+		(void)posix_fallocate(fd, 0, (off_t)(disk.f_bavail * disk.f_frsize));
+	while (write(fd, block, sizeof block) > 0) /* what has come free meanwhile */
+		continue;
+	return close(fd);
+}
+
+/* 'r' runs a program and waits, 's' starts a server, 'k' kills it, 't' stops it; 'd' makes a disk, which 'f'
+ * fills and 'e' gives back. */
 static int64_t obey(struct kl_home *home, char *message, size_t length)
 {
 	int status = 0;
@@ -270,6 +335,9 @@ static int64_t obey(struct kl_home *home, char *message, size_t length)
 		home->several = home->server > 0;
 		home->server = spawn(home, message, length);
 		return home->server;
+	case 'd': return make_disk(home, message + 1);
+	case 'f': return fill_disk(home, true);
+	case 'e': return fill_disk(home, false);
 	case 'k': kill_all(); break;
 	case 't': stop_all(home->several ? 0 : home->server); break;
 	default: return -1;
@@ -301,6 +369,8 @@ static _Noreturn void keep(struct kl_home *home)
 				break;
 		}
 	stop_all(home->several ? 0 : home->server);
+	if (home->disk[0])
+		(void)umount2(home->disk, MNT_DETACH);
 	remove_folder(home->path);
 	_exit(0);
 }
@@ -326,6 +396,29 @@ static bool make_folder(struct kl_store *store, struct kl_home *home, const char
 	if (owner)
 		(void)snprintf(home->user, sizeof home->user, "%s", user);
 	return true;
+}
+
+static int64_t ask(struct kl_home *home, char what, const char *const *argv)
+{
+	char message[MESSAGE];
+	size_t n = 1;
+	int64_t answer = -1;
+
+	message[0] = what;
+	for (size_t i = 0; argv && argv[i]; i++) {
+		size_t length = strlen(argv[i]) + 1;
+
+		if (length > sizeof message - n || i == ARGUMENTS)
+			return -1;
+		memcpy(message + n, argv[i], length);
+		n += length;
+	}
+	if (send(home->socket, message, n, MSG_NOSIGNAL) < 0)
+		return -1;
+	while (recv(home->socket, &answer, sizeof answer, 0) < 0)
+		if (errno != EINTR)
+			return -1;
+	return answer;
 }
 
 const char *kl_home_open(struct kl_store *store, const char *user)
@@ -354,6 +447,10 @@ const char *kl_home_open(struct kl_store *store, const char *user)
 	(void)close(ends[1]);
 	home->socket = ends[0];
 	store->home = home;
+	if (store->small_disk && ask(home, 'd', (const char *const[]){store->driver->data, NULL}) != 0) {
+		(void)kl_lacks(store, "the right to mount a small disk (root, or user namespaces)");
+		return NULL;
+	}
 	return home->path;
 }
 
@@ -381,29 +478,6 @@ void kr_home_close(struct kl_store *store)
 	(void)waitpid(store->home->keeper, NULL, 0);
 	free(store->home);
 	store->home = NULL;
-}
-
-static int64_t ask(struct kl_home *home, char what, const char *const *argv)
-{
-	char message[MESSAGE];
-	size_t n = 1;
-	int64_t answer = -1;
-
-	message[0] = what;
-	for (size_t i = 0; argv && argv[i]; i++) {
-		size_t length = strlen(argv[i]) + 1;
-
-		if (length > sizeof message - n || i == ARGUMENTS)
-			return -1;
-		memcpy(message + n, argv[i], length);
-		n += length;
-	}
-	if (send(home->socket, message, n, MSG_NOSIGNAL) < 0)
-		return -1;
-	while (recv(home->socket, &answer, sizeof answer, 0) < 0)
-		if (errno != EINTR)
-			return -1;
-	return answer;
 }
 
 bool kl_home_run(struct kl_store *store, const char *const *argv)
@@ -439,6 +513,11 @@ bool kl_home_wait(struct kl_store *store, int seconds, bool (*ready)(struct kl_s
 		(void)nanosleep(&tick, NULL);
 	}
 	return true;
+}
+
+bool kl_home_fill(struct kl_store *store, bool full)
+{
+	return ask(store->home, full ? 'f' : 'e', NULL) == 0 || kl_fail(store, "cannot fill the disk");
 }
 
 void kl_home_kill(struct kl_store *store) { (void)ask(store->home, 'k', NULL); }

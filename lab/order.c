@@ -1,7 +1,7 @@
 /* Two passes over the trace. The first one collects what stands for transactions in the database: its own
- * number of each (`own`), places that answers had (`at`), places of its log. The second one rewrites each
- * line. Places need not be unique: who only read at a place comes behind who wrote there, and of these any
- * order will do. */
+ * number of each (`own`), places that answers had (`at`), places and versions of its log. The second one
+ * rewrites each line. Places need not be unique: who only read at a place comes behind who wrote there, and
+ * of these any order will do. */
 #define _GNU_SOURCE /* getline */
 #include "lab/order.h"
 
@@ -14,6 +14,7 @@
 #include "base/rng.h"
 #include "base/table.h"
 #include "base/vec.h"
+#include "lab/chains.h"
 
 struct txn {
 	char id[24];
@@ -27,6 +28,8 @@ struct order {
 	KR_VEC(struct txn) txns; /* in the order of the trace */
 	struct kr_table by_own, by_id;
 	uint64_t loader;
+	struct kr_chains chains;
+	bool (*sees)(const char *view, uint64_t mark);
 	struct kr_order_told *told;
 };
 
@@ -36,15 +39,6 @@ static uint64_t hash_number(uint64_t n)
 
 	kr_rng_init(&mix, n);
 	return kr_rng_u64(&mix);
-}
-
-static uint64_t hash_text(const char *text)
-{
-	uint64_t hash = 0;
-
-	for (; *text; text++)
-		hash = hash_number(hash ^ (unsigned char)*text);
-	return hash;
 }
 
 /* A database that was killed may give a number again whose transaction has left no trace in it: it is that of
@@ -65,7 +59,7 @@ static struct txn *by_own(struct order *o, uint64_t own)
 
 static struct txn *by_id(struct order *o, const char *id)
 {
-	kr_table_iter it = kr_table_find(&o->by_id, hash_text(id));
+	kr_table_iter it = kr_table_find(&o->by_id, kr_chains_hash(id));
 
 	for (uint32_t i; (i = kr_table_next(&o->by_id, &it)) != KR_NONE;)
 		if (strcmp(o->txns.at[i].id, id) == 0)
@@ -92,7 +86,7 @@ static bool collect_line(struct order *o, const char *line, size_t length)
 		txn.reads_only = json_integer_value(json_array_get(at, 1)) != 0;
 		if (txn.own)
 			kr_table_insert(&o->by_own, hash_number(txn.own), o->txns.n);
-		kr_table_insert(&o->by_id, hash_text(txn.id), o->txns.n);
+		kr_table_insert(&o->by_id, kr_chains_hash(txn.id), o->txns.n);
 		fine = kr_vec_push(&o->mem, &o->txns, txn);
 	}
 	json_decref(json);
@@ -183,31 +177,69 @@ static bool number_places(struct order *o)
 
 /* ---- versions ---- */
 
-/* The attribute `marks` of an operation becomes `versions`. One's own versions are no news. */
-static void name_versions(struct order *o, json_t *op, uint64_t own)
+/* On the way to the attribute `versions` of an operation. */
+struct naming {
+	struct order *o;
+	json_t *versions;
+};
+
+/* Who wrote it; NULL: the initial rows. */
+static void name_version(struct order *o, json_t *versions, const char *key, const struct txn *writer)
+{
+	(void)json_object_set_new(versions, key, writer ? json_string(writer->id) : json_null());
+	o->told->named++;
+}
+
+static void name_seen(void *data, const char *key, const struct kr_version *version)
+{
+	const struct naming *n = data;
+	if (version->txn != KR_NONE || version->mark == n->o->loader)
+		name_version(n->o, n->versions, key,
+			version->txn == KR_NONE ? NULL : &n->o->txns.at[version->txn]);
+}
+
+/* The attribute `marks` of an operation becomes `versions`. One's own versions are no news. What should have
+ * been returned has no mark: the snapshot tells (chains.h). */
+static void name_versions(struct order *o, json_t *op, struct kr_looks *looks)
 {
 	json_t *attributes = json_array_get(op, json_array_size(op) - 1),
-	       *marks = json_object_get(attributes, "marks"), *versions = json_object();
+	       *marks = json_object_get(attributes, "marks");
+	struct naming naming = {o, json_object()};
 
 	for (void *at = json_object_iter(marks); at; at = json_object_iter_next(marks, at)) {
 		uint64_t mark = (uint64_t)json_integer_value(json_object_iter_value(at));
 		const struct txn *writer = by_own(o, mark);
 
-		if (mark == own)
+		if (mark == looks->own)
 			continue;
-		if (mark != o->loader && !writer) {
+		if (mark != o->loader && !writer)
 			o->told->strangers++;
-			continue;
-		}
-		(void)json_object_set_new(versions, json_object_iter_key(at),
-			writer ? json_string(writer->id) : json_null());
-		o->told->named++;
+		else
+			name_version(o, naming.versions, json_object_iter_key(at), writer);
 	}
+	looks->data = &naming;
+	if (looks->sees)
+		kr_looks_take(looks, op);
 	if (marks)
 		(void)json_object_del(attributes, "marks");
-	if (json_object_size(versions) > 0)
-		(void)json_object_set(attributes, "versions", versions);
-	json_decref(versions);
+	if (json_object_size(naming.versions) > 0)
+		(void)json_object_set(attributes, "versions", naming.versions);
+	json_decref(naming.versions);
+}
+
+static void name_all_versions(struct order *o, json_t *ops, uint64_t own)
+{
+	struct kr_looks looks = {.chains = &o->chains,
+		.sees = o->sees,
+		.own = own,
+		.mine = json_object(),
+		.name = name_seen};
+
+	for (size_t i = 0; i < json_array_size(ops); i++)
+		name_versions(o, json_array_get(ops, i), &looks);
+	o->told->fit += looks.fit;
+	o->told->differ += looks.differ;
+	json_decref(looks.mine);
 }
 
 static bool rewrite(struct order *o, const char *line, size_t length, FILE *out)
@@ -218,9 +250,9 @@ static bool rewrite(struct order *o, const char *line, size_t length, FILE *out)
 	char *text = NULL;
 
 	if (txn) {
-		for (size_t i = 0; i < json_array_size(ops); i++)
-			name_versions(o, json_array_get(ops, i), txn->own);
-		(void)json_object_del(json, "own");
+		name_all_versions(o, ops, txn->own);
+		if (!o->sees) /* else it is what snapshots speak of */
+			(void)json_object_del(json, "own");
 		(void)json_object_del(json, "at");
 		if (txn->serial >= 0)
 			(void)json_object_set_new(json, "serial", json_integer(txn->serial));
@@ -233,105 +265,64 @@ static bool rewrite(struct order *o, const char *line, size_t length, FILE *out)
 	return text != NULL;
 }
 
-struct chain {
-	char key[64];
-	uint32_t first, last;
-};
-struct link {
-	uint32_t txn, next;
-};
-
-/* Versions come in one order for all keys; a line is written for each key. */
-struct chains {
-	KR_VEC(struct chain) all;
-	KR_VEC(struct link) links;
-	struct kr_table by_key;
-};
-
-static struct chain *chain_of(struct order *o, struct chains *c, const char *key)
+/* The versions that the database told, in one order for all keys. */
+static bool collect_versions(struct order *o, FILE *sink)
 {
-	uint64_t hash = hash_text(key);
-	kr_table_iter it = kr_table_find(&c->by_key, hash);
-	struct chain new = {.first = KR_NONE, .last = KR_NONE};
-
-	for (uint32_t i; (i = kr_table_next(&c->by_key, &it)) != KR_NONE;)
-		if (strcmp(c->all.at[i].key, key) == 0)
-			return &c->all.at[i];
-	(void)snprintf(new.key, sizeof new.key, "%s", key);
-	if (!kr_table_reserve(&o->mem, &c->by_key) || !kr_vec_push(&o->mem, &c->all, new))
-		return NULL;
-	kr_table_insert(&c->by_key, hash, c->all.n - 1);
-	return &c->all.at[c->all.n - 1];
-}
-
-static bool add_version(struct order *o, struct chains *c, const char *key, const struct txn *writer)
-{
-	struct chain *chain = chain_of(o, c, key);
-	if (!chain)
-		return false;
-
-	uint32_t txn = (uint32_t)(writer - o->txns.at);
-
-	if (chain->last != KR_NONE && c->links.at[chain->last].txn == txn)
-		return true; /* it wrote the key twice */
-	if (!kr_vec_push(&o->mem, &c->links, (struct link){txn, KR_NONE}))
-		return false;
-	if (chain->last == KR_NONE)
-		chain->first = c->links.n - 1;
-	else
-		c->links.at[chain->last].next = c->links.n - 1;
-	chain->last = c->links.n - 1;
-	o->told->versions++;
-	return true;
-}
-
-static void write_chains(const struct order *o, const struct chains *c, FILE *out)
-{
-	for (uint32_t i = 0; i < c->all.n; i++) {
-		(void)fprintf(out, "{\"version_order\":\"%s\",\"writers\":[", c->all.at[i].key);
-		for (uint32_t l = c->all.at[i].first; l != KR_NONE; l = c->links.at[l].next)
-			(void)fprintf(out, "\"%s\"%s", o->txns.at[c->links.at[l].txn].id,
-				c->links.at[l].next == KR_NONE ? "" : ",");
-		(void)fprintf(out, "]}\n");
-	}
-	o->told->keys = c->all.n;
-}
-
-static bool write_orders(struct order *o, FILE *sink, FILE *out)
-{
-	struct chains chains = {0};
-	char key[64], id[32], *line = NULL;
+	char key[64], id[32], value[24], *line = NULL;
 	uint64_t mark = 0;
 	size_t size = 0;
 	bool fine = true;
 
 	rewind(sink);
 	while (fine && getline(&line, &size, sink) > 0) {
-		bool numbered = sscanf(line, "v %63s %" SCNu64, key, &mark) == 2;
+		bool numbered = sscanf(line, "v %63s %" SCNu64 " %23s", key, &mark, value) == 3;
+		const struct txn *writer;
 
 		if (!numbered && sscanf(line, "w %63s %31s", key, id) != 2)
 			continue;
-		const struct txn *writer = numbered ? by_own(o, mark) : by_id(o, id);
-		if (writer)
-			fine = add_version(o, &chains, key, writer);
-		else
-			o->told->strangers += !numbered || mark != o->loader;
+		writer = numbered ? by_own(o, mark) : by_id(o, id);
+		o->told->strangers += !writer && (!numbered || mark != o->loader);
+		fine = kr_chains_add(&o->chains, key,
+			(struct kr_version){.mark = numbered ? mark : 0,
+				.txn = writer ? (uint32_t)(writer - o->txns.at) : KR_NONE,
+				.valued = numbered,
+				.present = numbered && strcmp(value, "-") != 0,
+				.value = numbered ? strtoll(value, NULL, 10) : 0});
 	}
 	free(line);
-	if (fine)
-		write_chains(o, &chains, out);
-	kr_vec_done(&o->mem, &chains.all);
-	kr_vec_done(&o->mem, &chains.links);
-	kr_table_done(&o->mem, &chains.by_key);
-	return fine;
+	return fine && kr_chains_sort(&o->chains);
 }
 
-bool kr_order_apply(FILE *in, FILE *sink, FILE *out, bool serial, struct kr_order_told *told)
+/* Of a chain those whose writers are in the trace; who wrote several versions in turn stands there once. */
+static void write_chain(const struct order *o, const struct kr_chain *chain, FILE *out)
 {
-	struct order o = {.told = told};
+	uint32_t last = KR_NONE;
+
+	for (uint32_t i = 0; i < chain->of.n; i++) {
+		uint32_t txn = chain->of.at[i].txn;
+
+		if (txn == KR_NONE || txn == last)
+			continue;
+		if (last == KR_NONE)
+			(void)fprintf(out, "{\"version_order\":\"%s\",\"writers\":[", chain->key);
+		(void)fprintf(out, "%s\"%s\"", last == KR_NONE ? "" : ",", o->txns.at[txn].id);
+		o->told->versions++;
+		last = txn;
+	}
+	if (last == KR_NONE)
+		return;
+	(void)fprintf(out, "]}\n");
+	o->told->keys++;
+}
+
+bool kr_order_apply(FILE *in, FILE *sink, FILE *out, const struct kr_order_asked *asked,
+	struct kr_order_told *told)
+{
+	struct order o = {.told = told, .sees = sink ? asked->sees : NULL};
 
 	*told = (struct kr_order_told){0};
 	kr_mem_init(&o.mem, SIZE_MAX);
+	o.chains.mem = &o.mem;
 
 	bool fine = walk(&o, in, collect, NULL);
 
@@ -339,8 +330,11 @@ bool kr_order_apply(FILE *in, FILE *sink, FILE *out, bool serial, struct kr_orde
 		collect_places(&o, sink);
 	for (uint32_t i = 0; i < o.txns.n; i++)
 		o.txns.at[i].serial = -1;
-	fine = fine && (!serial || number_places(&o)) && walk(&o, in, rewrite, out) &&
-		(!sink || write_orders(&o, sink, out));
+	fine = fine && (!asked->serial || number_places(&o)) && (!sink || collect_versions(&o, sink)) &&
+		walk(&o, in, rewrite, out);
+	for (uint32_t i = 0; i < o.chains.all.n && fine; i++)
+		write_chain(&o, &o.chains.all.at[i], out);
+	kr_chains_done(&o.chains);
 	kr_vec_done(&o.mem, &o.txns);
 	kr_table_done(&o.mem, &o.by_own);
 	kr_table_done(&o.mem, &o.by_id);

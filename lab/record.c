@@ -171,6 +171,10 @@ static void tell_counts(const struct watch *w, const struct kr_order_told *told)
 	if (told->versions > 0 || told->named > 0)
 		kr_note("the database told %" PRIu64 " versions of %" PRIu64 " keys; reads name %" PRIu64,
 			told->versions, told->keys, told->named);
+	if (told->fit + told->differ > 0)
+		kr_note("snapshots of ranges and scans show %" PRIu64
+			" keys as they were by these versions, and %" PRIu64 " otherwise",
+			told->fit, told->differ);
 	if (told->places > 0)
 		kr_note("the database told %" PRIu64 " places in its order, %" PRIu64
 			" of them of transactions that only read",

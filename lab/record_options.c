@@ -218,23 +218,33 @@ static int take_numbers(const struct kr_args *args, struct kr_run *run, struct k
 
 /* No certificate: drivers know it of their own tables. With an order, each transaction runs once, by a client
  * of its own. */
-static void take_script(const struct kr_args *args, struct kr_run *run)
+static int take_script(const struct kr_args *args, struct kr_run *run)
 {
 	const struct kr_script *script = run->work.script;
 
 	run->store.certificate = false;
+	for (uint32_t i = 0; i < script->txns_n; i++) {
+		if (!script->txns[i].level[0])
+			continue;
+		run->txn_levels[i] = kr_driver_level(run->store.driver, script->txns[i].level);
+		if (!run->txn_levels[i])
+			return kr_driver_no_level(run->store.driver, script->txns[i].level);
+		if (run->txn_levels[i] < run->store.level)
+			run->store.level = run->txn_levels[i];
+	}
 	if (script->untold > 0)
 		kr_note("%s: %" PRIu32
 			" statements that read mean nothing to the trace: a verdict speaks of the "
 			"others only",
 			kr_args_value(args, "workload"), script->untold);
 	if (script->turns_n == 0)
-		return;
+		return KR_EXIT_SATISFIED;
 	if (run->share_count == 1)
 		run->shares[0].clients = script->txns_n;
 	run->clients = script->txns_n;
 	run->txns = 1;
 	run->think = 0;
+	return KR_EXIT_SATISFIED;
 }
 
 static int take_workload(const struct kr_args *args, struct kr_run *run)
@@ -244,8 +254,11 @@ static int take_workload(const struct kr_args *args, struct kr_run *run)
 
 	if (!kr_job_parse(text ? text : "registers", &run->work, why))
 		return kr_usage("%s", why);
-	if (run->work.script)
-		take_script(args, run);
+
+	int status = run->work.script ? take_script(args, run) : KR_EXIT_SATISFIED;
+
+	if (status != KR_EXIT_SATISFIED)
+		return status;
 	run->work.operations = run->store.driver->operations;
 	for (uint32_t i = 0; i < run->share_count; i++)
 		if (run->store.driver->lacks)
@@ -330,7 +343,7 @@ static int take_question(const struct kr_args *args, const struct kr_run *run, s
 	for (size_t i = 0; i < KR_COUNT(for_check); i++)
 		if (!out->levels && kr_args_has(args, for_check[i]))
 			return kr_usage("option '--%s' goes with '--check'", for_check[i]);
-	if (kr_args_has(args, "profile") && (run->share_count > 1 || !run->shares[0].level->profile))
+	if (kr_args_has(args, "profile") && (!kr_run_one_level(run) || !run->shares[0].level->profile))
 		return kr_usage("option '--profile': there is none for this level; see 'krait-lab drivers'");
 	if (run->store.nodes > 1 && kr_args_has(args, "profile"))
 		return kr_usage("option '--profile': there is none for a cluster");

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "lab/faults/fault.h"
+#include "lab/script.h"
 #include "lab/slot.h"
 #include "lab/turns.h"
 #include "lab/workloads/workload.h"
@@ -42,6 +43,7 @@ struct kr_run {
 	struct kr_job work;
 	struct kr_share shares[KR_SHARES_MOST];
 	uint32_t share_count;
+	const struct kl_level *txn_levels[KR_SCRIPT_TXNS_MOST]; /* of a script; NULL: the client's */
 	uint32_t clients;
 	uint64_t txns;      /* of each */
 	int64_t duration;   /* ns */
@@ -62,6 +64,8 @@ struct kr_run {
 };
 
 const struct kl_level *kr_run_level(const struct kr_run *run, uint32_t client);
+/* Which all transactions are at, or NULL. */
+const struct kl_level *kr_run_one_level(const struct kr_run *run);
 /* What a level of the driver is known to keep, on as many nodes as there are. */
 const char *kr_run_keeps(const struct kr_run *run, const struct kl_level *level);
 

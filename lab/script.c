@@ -1,4 +1,4 @@
-/* Reads a script: directives are comments, "-- setup", "-- transaction NAME weight=N" and
+/* Reads a script: directives are comments, "-- setup", "-- transaction NAME weight=N level=NAME" and
  * "-- order NAME ..."; statements end with ";" or with what they mean, "--> ..."; other comments are
  * nothing. */
 #include "lab/script.h"
@@ -60,7 +60,7 @@ static bool add_statement(struct reading *r, char *text, char *meaning)
 static bool begin_transaction(struct reading *r, const char *words)
 {
 	struct kr_script_txn *txn = &r->script->txns[r->script->txns_n];
-	const char *weight = strstr(words, " weight=");
+	const char *weight = strstr(words, " weight="), *level = strstr(words, " level=");
 
 	if (r->script->txns_n == KR_SCRIPT_TXNS_MOST)
 		return wrong(r, "at most 32 transactions");
@@ -69,6 +69,8 @@ static bool begin_transaction(struct reading *r, const char *words)
 		return wrong(r, "a name behind '-- transaction'");
 	if (weight && (sscanf(weight, " weight=%u", &txn->weight) != 1 || txn->weight > 1000))
 		return wrong(r, "weight=N, at most 1000");
+	if (level && sscanf(level, " level=%31s", txn->level) != 1)
+		return wrong(r, "level=NAME");
 	r->script->txns_n++;
 	r->begun = true;
 	return true;
@@ -197,11 +199,11 @@ static bool check_meanings(struct kr_script *s, char why[256])
 			s->untold++;
 			fine = kr_sql_only_reads(sent.sql);
 			if (!fine)
-				(void)snprintf(why, 256,
-					"script: '%.120s': expected one of the simple forms, or '--> ...' "
-					"that says "
-					"what it means",
-					s->statements[i].sql);
+				(void)snprintf(why, 256, "script: '%.120s': expected %s",
+					s->statements[i].sql,
+					sent.meaning.lacks ? sent.meaning.lacks
+							   : "one of the simple forms, or '--> ...' that "
+							     "says what it means");
 		}
 	}
 	free(plan);

@@ -15,7 +15,7 @@ struct kr_script_statement {
 };
 
 struct kr_script_txn {
-	char name[32];
+	char name[32], level[32]; /* its own level; empty: its client's */
 	uint32_t weight, first, n; /* of the statements */
 };
 

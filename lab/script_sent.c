@@ -173,8 +173,7 @@ bool kr_script_expand(const struct kr_script *script, struct kr_plan *plan, uint
 		return false;
 	out->skipped = e.lacks;
 	if (!s->meaning) {
-		if (!kr_sql_meaning(&script->tables, out->sql, &out->meaning))
-			out->meaning.none = true;
+		out->meaning.none = !kr_sql_meaning(&script->tables, out->sql, &out->meaning);
 		return true;
 	}
 	if (!expand(&e, s->meaning, meaning, sizeof meaning))

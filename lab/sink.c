@@ -1,5 +1,5 @@
-/* The order as lines: "v KEY MARK" or "w KEY ID" (a version, oldest first), "p ID PLACE", "l MARK" (the
- * writer of the initial rows). */
+/* The order as lines: "v KEY MARK VALUE" (of one that is deleted "-") or "w KEY ID" (a version, oldest
+ * first), "p ID PLACE", "l MARK" (the writer of the initial rows). */
 #include "lab/sink.h"
 
 #include <inttypes.h>
@@ -20,9 +20,10 @@ bool kr_sink_close(struct kl_sink *sink)
 	return fclose(sink->file) == 0 && !failed;
 }
 
-bool kl_tell_version(struct kl_sink *sink, const char *key, uint64_t mark)
+bool kl_tell_version(struct kl_sink *sink, const char *key, uint64_t mark, const int64_t *value)
 {
-	return fprintf(sink->file, "v %s %" PRIu64 "\n", key, mark) > 0;
+	return value ? fprintf(sink->file, "v %s %" PRIu64 " %" PRId64 "\n", key, mark, *value) > 0
+		     : fprintf(sink->file, "v %s %" PRIu64 " -\n", key, mark) > 0;
 }
 
 bool kl_tell_version_by(struct kl_sink *sink, const char *key, const char *id)

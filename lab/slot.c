@@ -84,7 +84,7 @@ bool kr_slot_answered(struct kr_slot *slot, const struct kl_op *op, const struct
 	struct kr_line line = {.at = slot->ops + n, .size = sizeof slot->ops - n};
 
 	if (n > 0)
-		kr_line_add(&line, ",");
+		kr_line_put(&line, ",");
 
 	size_t start = line.n;
 
@@ -111,25 +111,23 @@ void kr_slot_ending(struct kr_slot *slot, enum kr_slot_state state, int64_t now)
 static void add_begin(struct kr_line *line, uint32_t client, uint32_t number, int32_t node,
 	const int64_t begin[2])
 {
-	kr_line_add(line, "{\"id\":\"c%" PRIu32 ".%" PRIu32 "\",", client, number);
-	if (node >= 0)
+	kr_line_put(line, "{\"id\":\"c");
+	kr_line_natural(line, client);
+	kr_line_put(line, ".");
+	kr_line_natural(line, number);
+	kr_line_put(line, "\",");
+	if (node >= 0) {
 		kr_line_add(line, "\"s\":\"n%" PRId32 "c%" PRIu32 "\",", node, client);
-	else if (node == KR_SLOT_ONE_NODE)
-		kr_line_add(line, "\"s\":\"c%" PRIu32 "\",", client);
-	if (begin[1])
-		kr_line_add(line, "\"begin\":[%" PRId64 ",%" PRId64 "],", begin[0], begin[1]);
-	else
-		kr_line_add(line, "\"begin\":[%" PRId64 ",null],", begin[0]);
-}
-
-static void add_bytes(struct kr_line *line, const char *text, size_t n)
-{
-	if (n >= line->size - line->n) {
-		line->full = true;
-		return;
+	} else if (node == KR_SLOT_ONE_NODE) {
+		kr_line_put(line, "\"s\":\"c");
+		kr_line_natural(line, client);
+		kr_line_put(line, "\",");
 	}
-	memcpy(line->at + line->n, text, n);
-	line->n += n;
+	if (begin[1])
+		kr_line_pair(line, "\"begin\":[", begin[0], begin[1]);
+	else
+		kr_line_add(line, "\"begin\":[%" PRId64 ",null]", begin[0]);
+	kr_line_put(line, ",");
 }
 
 bool kr_slot_end(struct kr_slot *slot, const struct kr_slot_end *e, int file)
@@ -139,17 +137,21 @@ bool kr_slot_end(struct kr_slot *slot, const struct kr_slot_end *e, int file)
 	int64_t begin[2] = {slot->begin[0], slot->begin[1] ? slot->begin[1] : e->answered};
 
 	add_begin(&line, e->client, slot->number, slot->node, begin);
-	kr_line_add(&line, "\"end\":[%" PRId64 ",%" PRId64 "],\"status\":\"%s\",",
-		slot->end ? slot->end : e->answered, e->answered, e->status);
+	kr_line_pair(&line, "\"end\":[", slot->end ? slot->end : e->answered, e->answered);
+	kr_line_put(&line, ",\"status\":\"");
+	kr_line_put(&line, e->status);
+	kr_line_put(&line, "\",");
 	if (e->own)
 		kr_line_add(&line, "\"own\":%" PRIu64 ",", e->own);
 	if (e->commit && e->commit->has_place)
 		kr_line_add(&line, "\"at\":[%" PRIu64 ",%d],", e->commit->place, e->commit->reads_only);
+	if (e->level)
+		kr_line_add(&line, "\"level\":\"%s\",", e->level);
 	if (e->breaks)
 		kr_line_add(&line, "\"breaks\":\"%s\",", e->breaks);
-	kr_line_add(&line, "\"ops\":[");
-	add_bytes(&line, slot->ops, slot->ops_n);
-	kr_line_add(&line, "]}\n");
+	kr_line_put(&line, "\"ops\":[");
+	kr_line_bytes(&line, slot->ops, slot->ops_n);
+	kr_line_put(&line, "]}\n");
 	if (line.full)
 		return false;
 	slot->buffer_n = n + (uint32_t)line.n;
@@ -207,15 +209,15 @@ static bool copy_flight(const struct kr_slot *slot, uint32_t client, struct kr_l
 		kr_line_add(line, "\"end\":[%" PRId64 ",null],", slot->end);
 	kr_line_add(line, "\"status\":\"%s\",\"ops\":[", state == KR_SLOT_COMMITTING ? "unknown" : "aborted");
 	uint32_t ops_n = slot->ops_n;
-	add_bytes(line, slot->ops, ops_n);
+	kr_line_bytes(line, slot->ops, ops_n);
 
 	uint32_t pending_n = slot->pending_n;
 
 	if (pending_n > 0) {
-		kr_line_add(line, "%s", ops_n > 0 ? "," : "");
-		add_bytes(line, slot->pending, pending_n);
+		kr_line_put(line, ops_n > 0 ? "," : "");
+		kr_line_bytes(line, slot->pending, pending_n);
 	}
-	kr_line_add(line, "]}");
+	kr_line_put(line, "]}");
 	return slot->state == state && slot->number == *number && slot->ops_n == ops_n &&
 		slot->pending_n == pending_n;
 }

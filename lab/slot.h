@@ -52,6 +52,7 @@ struct kr_slot_end {
 	int64_t answered;
 	const struct kl_result *commit; /* NULL: not committed */
 	uint64_t own;
+	const char *level;  /* NULL: as of all others */
 	const char *breaks; /* the workload that rules out what was seen; NULL: none does */
 };
 /* The transaction becomes a line of the buffer; a full buffer is appended to `file`. False: it could not

@@ -328,6 +328,43 @@ static bool take_set(struct words *w, const struct kr_sql_table *table, struct k
 	return true;
 }
 
+/* RETURNING *, or key and value in any order. */
+static bool take_returning(struct words *w, const struct kr_sql_table *table)
+{
+	bool key = false, value = false, all = false;
+
+	if (!take(w, "returning"))
+		return false;
+	do {
+		all |= is(w, "*");
+		key |= is(w, table->key);
+		value |= is(w, table->value);
+		next(w);
+	} while (take(w, ","));
+	return all || (key && value);
+}
+
+/* Rows by a condition, and what is done with them: a number that is set makes an update of the trace; else
+ * their old values are known, so it is a range or scan, and a write or delete of each row. */
+static bool mean_rows(struct words *w, const struct kr_sql_table *table, enum kl_kind kind,
+	struct kr_meaning *out)
+{
+	if (kind == KL_WRITE && out->op.kind != KL_SCAN)
+		return false;
+	if (out->op.kind == KL_SCAN)
+		(void)snprintf(out->key, sizeof out->key, "%.*s", KL_KEY - 1, out->prefix);
+	(void)snprintf(out->key_column, sizeof out->key_column, "%s", table->key);
+	(void)snprintf(out->value_column, sizeof out->value_column, "%s", table->value);
+	if (kind == KL_WRITE)
+		out->op.kind = KL_UPDATE;
+	else if (kind == KL_INC)
+		out->added = out->op.value;
+	out->then = kind == KL_DELETE ? KR_SQL_DELETES : kind == KL_INC ? KR_SQL_ADDS : KR_SQL_NOTHING;
+	if (!take_returning(w, table))
+		out->lacks = "RETURNING with key and value, which tells what rows the condition found";
+	return !out->lacks && ends(w);
+}
+
 static bool mean_change(struct words *w, const struct kr_sql_tables *tables, bool deletes,
 	struct kr_meaning *out)
 {
@@ -342,8 +379,11 @@ static bool mean_change(struct words *w, const struct kr_sql_tables *tables, boo
 	if (!deletes && !take_set(w, table, &out->op))
 		return false;
 	kind = out->op.kind;
-	if (!take(w, "where") || !take_where(w, table, out) || out->op.kind != KL_READ)
+	out->op.kind = KL_SCAN;
+	if (take(w, "where") && !take_where(w, table, out))
 		return false;
+	if (out->op.kind != KL_READ)
+		return mean_rows(w, table, kind, out);
 	out->op.kind = kind;
 	return ends(w);
 }

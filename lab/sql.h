@@ -15,12 +15,18 @@ struct kr_sql_tables {
 	uint32_t n;
 };
 
+/* What a statement does with the rows that its condition finds (KL_RANGE, KL_SCAN). */
+enum kr_sql_then { KR_SQL_NOTHING, KR_SQL_DELETES, KR_SQL_ADDS };
+
 /* Of an answer's columns, those with the key and the value; empty: not asked. */
 struct kr_meaning {
 	struct kl_op op; /* its key and high point into this */
 	char key[KL_KEY], high[KL_KEY];
 	char prefix[KR_SQL_NAME + 1]; /* of keys: "TABLE/" where there are several tables */
 	char key_column[KR_SQL_NAME], value_column[KR_SQL_NAME];
+	enum kr_sql_then then;
+	int64_t added;   /* KR_SQL_ADDS: to the values; rows then have the new ones */
+	const char *lacks; /* NULL, or what the statement must have, too, to be told */
 	bool none;       /* nothing is told */
 	bool by_column;  /* KL_READ: each row is one, of the key in its key column */
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/order.h"
 #include "lab/run.h"
 #include "lab/script.h"
 
@@ -74,6 +75,39 @@ static bool tell_reads(struct kr_slot *slot, const struct kr_meaning *m, const s
 	return true;
 }
 
+/* As the trace has keys of scripts: numbers by value, then the others. */
+static int by_key(const void *a, const void *b)
+{
+	const struct kl_row *x = a, *y = b;
+	int64_t m, n;
+	bool first = integer(x->key, &m), second = integer(y->key, &n);
+
+	if (first && second)
+		return KR_ORDER(m, n);
+	return first != second ? second - first : strcmp(x->key, y->key);
+}
+
+/* The rows that were found, as they were; then what was done with each. */
+static bool tell_changed(struct kr_slot *slot, const struct kr_meaning *m, struct kl_result *told)
+{
+	struct kl_result each = {.sent = told->sent, .answered = told->answered, .done = true};
+	struct kl_op op = {.kind = m->then == KR_SQL_DELETES ? KL_DELETE : KL_WRITE};
+
+	if (m->op.kind == KL_RANGE && m->then != KR_SQL_NOTHING) /* they came in any order */
+		KR_SORT(told->rows, told->row_count, by_key);
+	for (size_t i = 0; i < told->row_count; i++)
+		told->rows[i].value -= m->added;
+	if (!kr_slot_answered(slot, &m->op, told, KL_OK))
+		return false;
+	for (size_t i = 0; i < told->row_count && m->then != KR_SQL_NOTHING; i++) {
+		op.key = told->rows[i].key;
+		op.value = told->rows[i].value + m->added;
+		if (!kr_slot_answered(slot, &op, &each, KL_OK))
+			return false;
+	}
+	return true;
+}
+
 /* What was answered, as an operation of the trace; several, where each row is a read. False: it is not what
  * the meaning says. */
 static bool tell(struct kr_slot *slot, const struct kr_meaning *m, const struct kl_result *r,
@@ -96,9 +130,7 @@ static bool tell(struct kr_slot *slot, const struct kr_meaning *m, const struct 
 		break;
 	case KL_RANGE:
 	case KL_SCAN:
-		if (!take_rows(told, m, r))
-			return false;
-		break;
+	case KL_UPDATE: return take_rows(told, m, r) && tell_changed(slot, m, told);
 	case KL_INSERT:
 	case KL_DELETE: told->done = changed; break;
 	default: /* KL_WRITE, KL_INC of a row that is not there: it was looked for */

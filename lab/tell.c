@@ -20,16 +20,61 @@ void kr_line_add(struct kr_line *line, const char *format, ...)
 		line->n += (size_t)length;
 }
 
+void kr_line_bytes(struct kr_line *line, const char *text, size_t n)
+{
+	if (n >= line->size - line->n) {
+		line->full = true;
+		return;
+	}
+	memcpy(line->at + line->n, text, n);
+	line->n += n;
+	line->at[line->n] = '\0';
+}
+
+void kr_line_put(struct kr_line *line, const char *text) { kr_line_bytes(line, text, strlen(text)); }
+
+void kr_line_natural(struct kr_line *line, uint64_t number)
+{
+	char digits[20];
+	size_t at = sizeof digits;
+
+	do
+		digits[--at] = (char)('0' + number % 10);
+	while ((number /= 10) > 0);
+	kr_line_bytes(line, digits + at, sizeof digits - at);
+}
+
+void kr_line_integer(struct kr_line *line, int64_t number)
+{
+	if (number < 0)
+		kr_line_put(line, "-");
+	kr_line_natural(line, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+}
+
+void kr_line_pair(struct kr_line *line, const char *before, int64_t a, int64_t b)
+{
+	kr_line_put(line, before);
+	kr_line_integer(line, a);
+	kr_line_put(line, ",");
+	kr_line_integer(line, b);
+	kr_line_put(line, "]");
+}
+
+/* Plain stretches as they are, what JSON escapes between them. */
 void kr_line_text(struct kr_line *line, const char *text)
 {
-	kr_line_add(line, "\"");
-	for (const char *c = text; *c; c++) {
-		if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ')
-			kr_line_add(line, "\\u%04x", (unsigned)*c);
-		else
-			kr_line_add(line, "%c", *c);
+	kr_line_put(line, "\"");
+	while (*text) {
+		size_t n = 0;
+
+		while ((unsigned char)text[n] >= ' ' && text[n] != '"' && text[n] != '\\')
+			n++;
+		kr_line_bytes(line, text, n);
+		text += n;
+		if (*text)
+			kr_line_add(line, "\\u%04x", (unsigned)*text++);
 	}
-	kr_line_add(line, "\"");
+	kr_line_put(line, "\"");
 }
 
 static const char *const names[KL_KINDS] = {
@@ -50,24 +95,26 @@ static const char *const names[KL_KINDS] = {
 /* What was asked: the name and the arguments before the answer. */
 static void add_asked(struct kr_line *line, const struct kl_op *op)
 {
-	kr_line_add(line, "[\"%s\",", names[op->kind]);
+	kr_line_put(line, "[\"");
+	kr_line_put(line, names[op->kind]);
+	kr_line_put(line, "\",");
 	switch (op->kind) {
 	case KL_SCAN:
 	case KL_UPDATE:
-		kr_line_add(line, "{\"key_prefix\":");
+		kr_line_put(line, "{\"key_prefix\":");
 		kr_line_text(line, op->key);
 		if (op->ge != INT64_MIN)
 			kr_line_add(line, ",\"value\":{\"ge\":%" PRId64, op->ge);
 		if (op->lt != INT64_MAX)
 			kr_line_add(line, "%s\"lt\":%" PRId64, op->ge != INT64_MIN ? "," : ",\"value\":{",
 				op->lt);
-		kr_line_add(line, op->ge != INT64_MIN || op->lt != INT64_MAX ? "}}" : "}");
+		kr_line_put(line, op->ge != INT64_MIN || op->lt != INT64_MAX ? "}}" : "}");
 		if (op->kind == KL_UPDATE)
 			kr_line_add(line, ",{\"set\":%" PRId64 "}", op->value);
 		break;
 	case KL_RANGE:
 		kr_line_text(line, op->key);
-		kr_line_add(line, ",");
+		kr_line_put(line, ",");
 		kr_line_text(line, op->high);
 		break;
 	case KL_WRITE:
@@ -76,7 +123,8 @@ static void add_asked(struct kr_line *line, const struct kl_op *op)
 	case KL_APPEND:
 	case KL_ADD:
 		kr_line_text(line, op->key);
-		kr_line_add(line, ",%" PRId64, op->value);
+		kr_line_put(line, ",");
+		kr_line_integer(line, op->value);
 		break;
 	case KL_SQL: break;
 	default: kr_line_text(line, op->key);
@@ -85,46 +133,61 @@ static void add_asked(struct kr_line *line, const struct kl_op *op)
 
 static void add_rows(struct kr_line *line, const struct kl_result *r, bool values_only)
 {
-	kr_line_add(line, ",[");
+	kr_line_put(line, ",[");
 	for (size_t i = 0; i < r->row_count; i++) {
-		kr_line_add(line, "%s", i > 0 ? "," : "");
+		if (i > 0)
+			kr_line_put(line, ",");
 		if (!values_only) {
-			kr_line_add(line, "[");
+			kr_line_put(line, "[");
 			kr_line_text(line, r->rows[i].key);
-			kr_line_add(line, ",");
+			kr_line_put(line, ",");
 		}
-		kr_line_add(line, "%" PRId64 "%s", r->rows[i].value, values_only ? "" : "]");
+		kr_line_integer(line, r->rows[i].value);
+		if (!values_only)
+			kr_line_put(line, "]");
 	}
-	kr_line_add(line, "]");
+	kr_line_put(line, "]");
+}
+
+static void add_value(struct kr_line *line, bool found, int64_t value)
+{
+	kr_line_put(line, ",");
+	if (found)
+		kr_line_integer(line, value);
+	else
+		kr_line_put(line, "null");
 }
 
 static void add_answer(struct kr_line *line, const struct kl_op *op, const struct kl_result *r)
 {
 	switch (op->kind) {
-	case KL_READ:
-		if (r->found)
-			kr_line_add(line, ",%" PRId64, r->value);
-		else
-			kr_line_add(line, ",null");
-		break;
+	case KL_READ: add_value(line, r->found, r->value); break;
 	case KL_READ_LIST:
 	case KL_READ_SET:
 		if (r->found)
 			add_rows(line, r, true);
 		else
-			kr_line_add(line, ",null");
+			add_value(line, false, 0);
 		break;
 	case KL_DELETE:
-	case KL_INSERT: kr_line_add(line, ",%s", r->done ? "true" : "false"); break;
+	case KL_INSERT: kr_line_put(line, r->done ? ",true" : ",false"); break;
 	case KL_INC:
 		if (!r->unseen)
-			kr_line_add(line, ",%" PRId64, r->value);
+			add_value(line, true, r->value);
 		break;
 	case KL_RANGE:
 	case KL_SCAN:
 	case KL_UPDATE: add_rows(line, r, false); break;
 	default: break;
 	}
+}
+
+static void add_mark(struct kr_line *line, const char *before, const char *key, uint64_t mark)
+{
+	kr_line_put(line, before);
+	kr_line_text(line, key);
+	kr_line_put(line, ":");
+	kr_line_natural(line, mark);
 }
 
 /* Which versions were seen, by the database's numbers, which become ids in the end (order.c). */
@@ -135,21 +198,17 @@ static void add_marks(struct kr_line *line, const struct kl_op *op, const struct
 	if (op->kind == KL_UPDATE)
 		return;
 	if (r->mark) {
-		kr_line_add(line, "%s", before);
-		kr_line_text(line, op->key);
-		kr_line_add(line, ":%" PRIu64, r->mark);
+		add_mark(line, before, op->key, r->mark);
 		before = ",";
 	}
 	for (size_t i = 0; i < r->row_count; i++) {
 		if (!r->rows[i].mark)
 			continue;
-		kr_line_add(line, "%s", before);
-		kr_line_text(line, r->rows[i].key);
-		kr_line_add(line, ":%" PRIu64, r->rows[i].mark);
+		add_mark(line, before, r->rows[i].key, r->rows[i].mark);
 		before = ",";
 	}
 	if (before[1] == '\0')
-		kr_line_add(line, "}");
+		kr_line_put(line, "}");
 }
 
 void kr_tell_answered(struct kr_line *line, const struct kl_op *op, const struct kl_result *r)
@@ -158,17 +217,22 @@ void kr_tell_answered(struct kr_line *line, const struct kl_op *op, const struct
 
 	add_asked(line, op);
 	add_answer(line, op, r);
-	if (r->sent)
-		kr_line_add(line, ",{\"t\":[%" PRId64 ",%" PRId64 "]%s", r->sent, r->answered,
-			locks[op->lock]);
-	else
-		kr_line_add(line, ",{\"buffered\":true");
+	if (r->sent) {
+		kr_line_pair(line, ",{\"t\":[", r->sent, r->answered);
+		kr_line_put(line, locks[op->lock]);
+	} else {
+		kr_line_put(line, ",{\"buffered\":true");
+	}
 	if (op->kind == KL_RANGE && op->limit)
 		kr_line_add(line, ",\"limit\":%" PRIu32, op->limit);
 	if (r->unchanged)
-		kr_line_add(line, ",\"changed\":false");
+		kr_line_put(line, ",\"changed\":false");
 	add_marks(line, op, r);
-	kr_line_add(line, "}]");
+	if (r->view && r->view[0]) {
+		kr_line_put(line, ",\"sees\":");
+		kr_line_text(line, r->view);
+	}
+	kr_line_put(line, "}]");
 }
 
 void kr_tell_sent(struct kr_line *line, const struct kl_op *op)
@@ -184,7 +248,7 @@ void kr_tell_sent(struct kr_line *line, const struct kl_op *op)
 	case KL_APPEND:
 	case KL_ADD:
 		add_asked(line, &as);
-		kr_line_add(line, "]");
+		kr_line_put(line, "]");
 		break;
 	default: break;
 	}
@@ -199,8 +263,8 @@ void kr_tell_failed(struct kr_line *line, const struct kl_op *op, const struct k
 	if (op->kind != KL_READ && op->kind != KL_READ_LIST && op->kind != KL_READ_SET &&
 		op->kind != KL_DELETE && op->kind != KL_INC)
 		add_answer(line, op, &nothing);
-	kr_line_add(line, "],{\"t\":[%" PRId64 ",%" PRId64 "],\"ends\":%s", r->sent, r->answered,
-		ends ? "true" : "false");
+	kr_line_pair(line, "],{\"t\":[", r->sent, r->answered);
+	kr_line_put(line, ends ? ",\"ends\":true" : ",\"ends\":false");
 	if (r->code[0]) {
 		kr_line_add(line, ",\"code\":");
 		kr_line_text(line, r->code);

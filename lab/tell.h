@@ -12,7 +12,13 @@ struct kr_line {
 };
 
 void kr_line_add(struct kr_line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void kr_line_text(struct kr_line *line, const char *text); /* a JSON string */
+/* The same without a format: what each operation needs. */
+void kr_line_bytes(struct kr_line *line, const char *text, size_t n);
+void kr_line_put(struct kr_line *line, const char *text);
+void kr_line_natural(struct kr_line *line, uint64_t number);
+void kr_line_integer(struct kr_line *line, int64_t number);
+void kr_line_pair(struct kr_line *line, const char *before, int64_t a, int64_t b); /* up to the "]" */
+void kr_line_text(struct kr_line *line, const char *text);                         /* a JSON string */
 
 /* An operation that was answered. */
 void kr_tell_answered(struct kr_line *line, const struct kl_op *op, const struct kl_result *result);

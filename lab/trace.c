@@ -91,7 +91,7 @@ static void add_header(const struct kr_run *run, bool complete, struct kr_str *o
 	char name[256];
 
 	(void)snprintf(name, sizeof name, "%s, %s%s", run->store.driver->title, level->name,
-		run->share_count > 1 ? " and others" : "");
+		kr_run_one_level(run) ? "" : " and others");
 	kr_str_add(out, "{\"krait\":1");
 	add_member(out, "name", name);
 	kr_str_add(out, ",\"initial\":");
@@ -103,7 +103,7 @@ static void add_header(const struct kr_run *run, bool complete, struct kr_str *o
 	kr_str_add(out, run->initial.n > 0 ? "}" : "\"absent\"");
 	kr_str_add(out, ",\"clock_skew\":0,\"time_unit\":\"ns\"");
 	kr_str_format(out, ",\"ordered_keys\":\"%s\"", run->work.script ? "numbers" : "bytes");
-	if (run->share_count == 1 && level->profile)
+	if (kr_run_one_level(run) && level->profile)
 		add_member(out, "profile", level->profile);
 	kr_str_add(out, complete ? ",\"complete\":true" : "," INCOMPLETE);
 	kr_str_add(out, ",\"lab\":{\"krait\":\"" KR_VERSION "\"");
@@ -232,13 +232,14 @@ bool kr_run_files_finish(struct kr_run *run, struct kr_order_told *told)
 	FILE *in = fopen(run->path, "re"), *out = open_in(run->folder, "final", "we"),
 	     *sink = open_in(run->folder, KR_SINK_NAME, "re");
 	const char *claims = run->shares[0].level->claims;
-	bool serial = run->store.certificate && run->share_count == 1 && run->store.nodes == 1 &&
-		(run->store.driver->facts & KL_SERIAL) &&
-		(strcmp(claims, "ser") == 0 || strcmp(claims, "pl-ss") == 0);
+	struct kr_order_asked asked = {.serial = kr_run_one_level(run) && run->store.nodes == 1 &&
+			(run->store.driver->facts & KL_SERIAL) &&
+			(strcmp(claims, "ser") == 0 || strcmp(claims, "pl-ss") == 0),
+		.sees = run->store.driver->sees};
 	bool fine = in && out && write_header(run, true, out);
 
 	fine = fine &&
-		(run->store.certificate ? kr_order_apply(in, sink, out, serial, told) : copy_lines(in, out));
+		(run->store.certificate ? kr_order_apply(in, sink, out, &asked, told) : copy_lines(in, out));
 
 	if (in)
 		(void)fclose(in);
@@ -266,8 +267,10 @@ static void strike(json_t *json)
 	{
 		json_t *attributes = json_array_get(op, json_array_size(op) - 1);
 
-		if (json_is_object(attributes))
+		if (json_is_object(attributes)) {
 			(void)json_object_del(attributes, "marks");
+			(void)json_object_del(attributes, "sees");
+		}
 	}
 	(void)json_object_del(json, "own");
 	(void)json_object_del(json, "at");

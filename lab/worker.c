@@ -28,6 +28,16 @@ const struct kl_level *kr_run_level(const struct kr_run *run, uint32_t client)
 	return run->shares[i].level;
 }
 
+const struct kl_level *kr_run_one_level(const struct kr_run *run)
+{
+	const struct kl_level *level = run->shares[0].level;
+
+	for (uint32_t i = 0; run->work.script && i < run->work.script->txns_n; i++)
+		if (run->txn_levels[i] && run->txn_levels[i] != level)
+			return NULL;
+	return run->share_count == 1 ? level : NULL;
+}
+
 const char *kr_run_keeps(const struct kr_run *run, const struct kl_level *level)
 {
 	const struct kl_driver *driver = run->store.driver;
@@ -71,13 +81,16 @@ bool kr_fault_has_socket(const struct kl_store *store)
 	return store->driver->socket && !store->connect && store->nodes == 1;
 }
 
-static bool start_relay(struct kr_run *run)
+/* What faults need must be there before the server is. */
+static bool prepare_faults(struct kr_run *run)
 {
 	bool relayed = false;
 
-	for (uint32_t i = 0; i < run->planned_n; i++)
+	for (uint32_t i = 0; i < run->planned_n; i++) {
 		relayed |= run->planned[i].fault->relayed;
-	return !relayed || kr_relay_start(&run->store);
+		run->store.small_disk |= run->planned[i].fault->small_disk;
+	}
+	return relayed;
 }
 
 static void do_fault(struct kr_run *run, const struct kr_planned *planned)
@@ -231,8 +244,9 @@ static void tell_order(struct kr_run *run)
 void kr_run_work(struct kr_run *run)
 {
 	const struct kl_driver *driver = run->store.driver;
+	bool relayed = prepare_faults(run);
 
-	if (!driver->start(&run->store) || !load(run) || !start_relay(run)) {
+	if (!driver->start(&run->store) || !load(run) || (relayed && !kr_relay_start(&run->store))) {
 		fail_store(run);
 	} else {
 		(void)snprintf(run->control->version, sizeof run->control->version, "%s", run->store.version);

@@ -63,7 +63,8 @@ struct mariadb {
 struct maria_client {
 	struct kl_client client;
 	MYSQL *connection;
-	bool wrote, level_set;
+	bool wrote;
+	const struct kl_level *level; /* that the session is set to; NULL: none so far */
 };
 
 static MYSQL *open_node(struct kl_store *store, const char *database, uint32_t node)
@@ -103,7 +104,8 @@ static enum kl_answer meaning(unsigned code)
 	case 1020: return KL_REFUSED; /* changed since the snapshot */
 	case 1047: return KL_REFUSED; /* a node of a cluster that is not ready */
 	case 1205: return KL_STATEMENT;
-	case 1021: return KL_REFUSED; /* disk full */
+	case 1021:                    /* disk full */
+	case 1114: return KL_REFUSED; /* no room in a table */
 	case 1053:                    /* shutdown */
 	case 1927:                    /* killed */
 	case 2006:
@@ -298,28 +300,32 @@ static enum kl_answer plain(struct kl_client *client, struct kl_result *result, 
 	return say((struct maria_client *)client, result, &rows, "%s", text);
 }
 
-/* The level is the session's: said once. */
+/* The level is the session's: said where it is another than before. */
 static enum kl_answer set_level(struct kl_client *client, struct kl_result *result)
 {
 	MYSQL_RES *rows;
+	const struct maria_client *c = (struct maria_client *)client;
 	bool snapshot = strcmp(client->level->name, "rr+si") == 0;
 	enum kl_answer answer = say((struct maria_client *)client, result, &rows,
 		"SET SESSION TRANSACTION ISOLATION LEVEL %s", client->level->sent);
 
 	if (answer == KL_OK && client->store->directed)
 		answer = plain(client, result, "SET SESSION innodb_lock_wait_timeout = 10");
-	return answer == KL_OK && snapshot
-		? plain(client, result, "SET SESSION innodb_snapshot_isolation = ON")
+	if (answer == KL_OK && snapshot)
+		return plain(client, result, "SET SESSION innodb_snapshot_isolation = ON");
+	return answer == KL_OK && c->level && strcmp(c->level->name, "rr+si") == 0
+		? plain(client, result, "SET SESSION innodb_snapshot_isolation = OFF")
 		: answer;
 }
 
 static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
 {
 	struct maria_client *c = (struct maria_client *)client;
-	enum kl_answer answer = c->level_set ? KL_OK : set_level(client, result);
+	enum kl_answer answer = c->level == client->level ? KL_OK : set_level(client, result);
 
 	c->wrote = false;
-	c->level_set = answer == KL_OK;
+	if (answer == KL_OK)
+		c->level = client->level;
 	return answer == KL_OK ? plain(client, result, "START TRANSACTION") : answer;
 }
 
@@ -431,11 +437,11 @@ static bool parse_address(struct kl_store *store)
 static bool start_node(struct kl_store *store, uint32_t node, int port, int first)
 {
 	struct mariadb *m = store->own;
-	char data[300], path[300], group[120], options[300], receive[60], address[60], name[40];
+	char data[300], path[300], group[120], options[300], receive[60], address[60], name[40], log[300];
 	const char *argv[24] = {m->command, "--no-defaults", data, path, "--skip-networking",
 		"--binlog-format=ROW", "--innodb-lock-wait-timeout=2", "--innodb-flush-log-at-trx-commit=2",
 		"--max-connections=1100"};
-	const char *const alone[] = {"--pid-file=pid", "--log-bin=log", NULL};
+	const char *const alone[] = {"--pid-file=pid", log, NULL};
 	const char *const clustered[] = {"--wsrep-on=ON", "--wsrep-provider=" GALERA,
 		"--wsrep-sst-method=rsync", "--innodb-autoinc-lock-mode=2", group, options, receive, address,
 		name, NULL};
@@ -443,6 +449,8 @@ static bool start_node(struct kl_store *store, uint32_t node, int port, int firs
 
 	(void)snprintf(data, sizeof data, "--datadir=%s/data%u", m->folder, node);
 	(void)snprintf(path, sizeof path, "--socket=%s", m->socket[node]);
+	/* not on the disk that a fault fills: the server waits a minute before it tries again */
+	(void)snprintf(log, sizeof log, "--log-bin=%s/binlog", m->folder);
 	(void)snprintf(group, sizeof group, "--wsrep-cluster-address=gcomm://");
 	if (node > 0)
 		(void)snprintf(group, sizeof group, "--wsrep-cluster-address=gcomm://127.0.0.1:%d", first);
@@ -672,6 +680,32 @@ static bool kill_clients(struct kl_store *store)
 	return fine;
 }
 
+static bool set_option(struct kl_store *store, uint32_t node, const char *option)
+{
+	MYSQL *connection = open_node(store, NULL, node);
+	char text[96];
+	bool fine;
+
+	(void)snprintf(text, sizeof text, "SET GLOBAL wsrep_provider_options = '%.48s'", option);
+	fine = connection && tell(store, connection, text);
+	if (connection)
+		mysql_close(connection);
+	return fine;
+}
+
+/* By Galera's own switch: where they listen nodes tell each other, so that no relay can stand between them.
+ * Meanwhile the others go on without a node after a second, not after five. */
+static bool isolate(struct kl_store *store, uint32_t node, bool isolated)
+{
+	bool fine = true;
+
+	for (uint32_t i = 0; i < store->nodes && fine; i++)
+		fine = set_option(store, i,
+			isolated ? "evs.suspect_timeout=PT1S" : "evs.suspect_timeout=PT5S");
+	return fine && set_option(store, node, isolated ? "gmcast.isolate=1" : "gmcast.isolate=0") &&
+		(isolated || kl_home_wait(store, READY_S, is_ready, node));
+}
+
 /* ---- directed runs ---- */
 
 /* The server tells what is at most a tenth of a second old, and renews that only when nobody has asked for so
@@ -713,6 +747,7 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.facts = KL_SESSIONS | KL_SERIAL | KL_PARTITIONS,
 	.program = "mariadbd",
 	.package = "mariadb-server",
+	.data = "data0",
 	.start = start,
 	.stop = stop,
 	.restart = start_server,
@@ -728,6 +763,7 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.close = close_client,
 	.order = order,
 	.kill_clients = kill_clients,
+	.isolate = isolate,
 	.socket = socket_of,
 	.processes = kl_home_processes,
 	.blocked = is_blocked,

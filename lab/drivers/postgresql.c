@@ -17,7 +17,7 @@
 
 KL_NEEDS("libpq", "libpq-dev");
 
-enum { READY_S = 30 };
+enum { READY_S = 30, PORT = 5432 };
 #define FOLDERS "/usr/lib/postgresql/*/bin"
 
 static const struct kl_level levels[] = {
@@ -27,12 +27,14 @@ static const struct kl_level levels[] = {
 	{0},
 };
 
+/* With replicas, of which SERIALIZABLE knows nothing: each shows a state of the first node, but an older
+ * one. */
+static const char *const cluster_keeps[] = {"si", "si", "pl-2"};
+
 /* "C": the bytes decide, as in the trace */
 #define KV "CREATE TABLE krait_lab.kv (k text COLLATE \"C\" PRIMARY KEY, v bigint NOT NULL)"
 static const char schema[] =
 	"CREATE SCHEMA krait_lab;" KV ";"
-	/* the log has the row that was replaced */
-	"ALTER TABLE krait_lab.kv REPLICA IDENTITY FULL;"
 	"CREATE TABLE krait_lab.lists (k text COLLATE \"C\" PRIMARY KEY, v text NOT NULL);"
 	"CREATE TABLE krait_lab.sets (k text COLLATE \"C\", e bigint, PRIMARY KEY (k, e))";
 
@@ -44,47 +46,67 @@ static const char partitions[] =
 	"CREATE TABLE krait_lab.z PARTITION OF krait_lab.kv FOR VALUES FROM ('z') TO (MAXVALUE)";
 
 /* Arguments of all: key, value, high, limit, ge, lt; a statement takes those that `takes` lists. What is
- * written gives back the transaction's own number in its last column. */
+ * written gives back the transaction's own number in its last column. What stands in braces is the
+ * certificate's. A range or scan tells the snapshot that it looks at, by which all numbers of transactions
+ * are seen or not: with a row of its own, since there may be none that match. */
 enum { READ_SHARED = KL_KINDS, READ_EXCLUSIVE, UPDATE_ONE, STATEMENTS };
-#define OWN "pg_current_xact_id()::text"
+#define RETURNS_OWN "{ RETURNING pg_current_xact_id()::text}"
+#define ADDS_OWN "{, pg_current_xact_id()::text}"
+#define READ "SELECT v{, xmin::text} FROM krait_lab.kv WHERE k = $1"
 #define READ_LIST "SELECT v FROM krait_lab.lists WHERE k = $1"
 #define APPEND \
 	"INSERT INTO krait_lab.lists VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = lists.v || ',' || " \
-	"excluded.v RETURNING " OWN
+	"excluded.v" RETURNS_OWN
+#define ROWS(which) \
+	"{SELECT k, v, x, t FROM (SELECT pg_current_snapshot()::text t) s LEFT JOIN (}SELECT k, v{, " \
+	"xmin::text x} FROM krait_lab.kv WHERE " which "{) r ON true ORDER BY k}"
 static const struct {
 	const char *name, *sql, *takes;
 } sql[STATEMENTS] = {
-	[KL_READ] = {"r", "SELECT v, xmin::text FROM krait_lab.kv WHERE k = $1", "k"},
-	[READ_SHARED] = {"rs", "SELECT v, xmin::text FROM krait_lab.kv WHERE k = $1 FOR SHARE", "k"},
-	[READ_EXCLUSIVE] = {"rx", "SELECT v, xmin::text FROM krait_lab.kv WHERE k = $1 FOR UPDATE", "k"},
+	[KL_READ] = {"r", READ, "k"},
+	[READ_SHARED] = {"rs", READ " FOR SHARE", "k"},
+	[READ_EXCLUSIVE] = {"rx", READ " FOR UPDATE", "k"},
 	[KL_READ_LIST] = {"rl", READ_LIST, "k"},
 	[KL_READ_SET] = {"rt", READ_LIST, "k"},
 	[KL_WRITE] = {"w",
-		"INSERT INTO krait_lab.kv VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = excluded.v "
-		"RETURNING " OWN,
+		"INSERT INTO krait_lab.kv VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = "
+		"excluded.v" RETURNS_OWN,
 		"kv"},
-	[UPDATE_ONE] = {"o", "UPDATE krait_lab.kv SET v = $2 WHERE k = $1 RETURNING " OWN, "kv"},
-	[KL_DELETE] = {"d", "DELETE FROM krait_lab.kv WHERE k = $1 RETURNING " OWN, "k"},
-	[KL_INSERT] = {"i",
-		"INSERT INTO krait_lab.kv VALUES ($1, $2) ON CONFLICT (k) DO NOTHING RETURNING " OWN, "kv"},
-	[KL_INC] = {"n", "UPDATE krait_lab.kv SET v = v + $2 WHERE k = $1 RETURNING v, " OWN, "kv"},
+	[UPDATE_ONE] = {"o", "UPDATE krait_lab.kv SET v = $2 WHERE k = $1" RETURNS_OWN, "kv"},
+	[KL_DELETE] = {"d", "DELETE FROM krait_lab.kv WHERE k = $1" RETURNS_OWN, "k"},
+	[KL_INSERT] = {"i", "INSERT INTO krait_lab.kv VALUES ($1, $2) ON CONFLICT (k) DO NOTHING" RETURNS_OWN,
+		"kv"},
+	[KL_INC] = {"n", "UPDATE krait_lab.kv SET v = v + $2 WHERE k = $1 RETURNING v" ADDS_OWN, "kv"},
 	[KL_APPEND] = {"a", APPEND, "kv"},
 	[KL_ADD] = {"t", APPEND, "kv"},
-	[KL_RANGE] = {"g",
-		"SELECT k, v, xmin::text FROM krait_lab.kv WHERE k >= $1 AND k < $2 ORDER BY k LIMIT $3",
-		"khm"},
-	[KL_SCAN] = {"s",
-		"SELECT k, v, xmin::text FROM krait_lab.kv WHERE starts_with(k, $1) AND v >= $2 AND v < $3",
-		"kgl"},
+	[KL_RANGE] = {"g", ROWS("k >= $1 AND k < $2 ORDER BY k LIMIT $3"), "khm"},
+	[KL_SCAN] = {"s", ROWS("starts_with(k, $1) AND v >= $2 AND v < $3"), "kgl"},
 	[KL_UPDATE] = {"u",
 		"UPDATE krait_lab.kv SET v = $2 WHERE starts_with(k, $1) AND v >= $3 AND v < $4 RETURNING k, "
-		"v, " OWN,
+		"v" ADDS_OWN,
 		"kvgl"},
 };
+enum { STATEMENT_SIZE = 400 };
+
+/* A statement as it is sent: with what stands in braces, or without. */
+static const char *text_of(bool certified, int which, char out[STATEMENT_SIZE])
+{
+	bool within = false;
+	size_t n = 0;
+
+	for (const char *c = sql[which].sql; *c && n + 1 < STATEMENT_SIZE; c++)
+		if (*c == '{' || *c == '}')
+			within = *c == '{';
+		else if (!within || certified)
+			out[n++] = *c;
+	out[n] = '\0';
+	return out;
+}
 
 struct postgresql {
 	char address[1024];
-	char command[3][600]; /* of the private server */
+	char command[3][600]; /* of the private server: program, data, folder of the socket */
+	char backup[512];     /* the program that makes replicas */
 	bool decodes, made;
 	PGconn *monitor; /* of directed runs; NULL: not needed so far */
 };
@@ -92,6 +114,8 @@ struct postgresql {
 struct pg_client {
 	struct kl_client client;
 	PGconn *connection;
+	uint32_t node;
+	bool certified;
 };
 
 static void ignore(void *data, const PGresult *notice)
@@ -100,18 +124,23 @@ static void ignore(void *data, const PGresult *notice)
 	(void)notice;
 }
 
-static PGconn *open_connection(struct kl_store *store)
+static PGconn *open_node(struct kl_store *store, uint32_t node)
 {
 	struct postgresql *pg = store->own;
-	char folder[sizeof store->relayed]; /* of the socket */
+	char folder[sizeof store->relayed], port[16]; /* of the socket */
 
 	(void)snprintf(folder, sizeof folder, "%s", store->relayed);
 	if (folder[0])
 		*strrchr(folder, '/') = '\0';
 
+	(void)snprintf(port, sizeof port, "%u", (unsigned)(PORT + node));
+
 	const char *const words[] = {"dbname", "application_name", folder[0] ? "host" : NULL, NULL},
-			  *const values[] = {pg->address, "krait-lab", folder, NULL};
-	PGconn *connection = PQconnectdbParams(words, values, 1);
+			  *const values[] = {pg->address, "krait-lab", folder, NULL},
+			  *const replica_words[] = {"dbname", "application_name", "port", NULL},
+			  *const replica_values[] = {pg->address, "krait-lab", port, NULL};
+	PGconn *connection =
+		PQconnectdbParams(node ? replica_words : words, node ? replica_values : values, 1);
 
 	(void)PQsetNoticeReceiver(connection, ignore, NULL);
 	if (PQstatus(connection) == CONNECTION_OK)
@@ -120,6 +149,8 @@ static PGconn *open_connection(struct kl_store *store)
 	PQfinish(connection);
 	return NULL;
 }
+
+static PGconn *open_connection(struct kl_store *store) { return open_node(store, 0); }
 
 /* ---- answers ---- */
 
@@ -162,26 +193,30 @@ static uint64_t number(const PGresult *answer, int row, int column)
 	return strtoull(PQgetvalue(answer, row, column), NULL, 10) & UINT32_MAX;
 }
 
+/* Key, value; of what is read with a certificate, also who wrote it and the snapshot: a row without a key has
+ * only that. */
 static bool take_rows(const struct kl_op *op, const PGresult *answer, struct kl_result *result)
 {
-	for (int i = 0; i < PQntuples(answer); i++) {
+	bool certified = op->kind != KL_UPDATE && PQnfields(answer) > 2;
+
+	for (int i = 0; i < PQntuples(answer) && !PQgetisnull(answer, i, 0); i++) {
 		struct kl_row *row = kl_result_row(result, PQgetvalue(answer, i, 0),
 			(size_t)PQgetlength(answer, i, 0), integer(answer, i, 1));
 
 		if (!row)
 			return false;
-		if (op->kind != KL_UPDATE)
+		if (certified)
 			row->mark = number(answer, i, 2);
 	}
-	return true;
+	return !certified || kl_result_view(result, PQgetvalue(answer, 0, 3));
 }
 
-static bool take_answer(const struct kl_op *op, const PGresult *answer, struct kl_result *result)
+static bool take_answer(const struct pg_client *c, const struct kl_op *op, PGresult *answer,
+	struct kl_result *result)
 {
-	bool some = PQntuples(answer) > 0,
-	     reads = op->kind <= KL_READ_SET || op->kind == KL_RANGE || op->kind == KL_SCAN;
+	bool some = strcmp(PQcmdTuples(answer), "0") != 0, certified = some && c->certified;
 
-	if (some && !reads)
+	if (certified && !(KL_BIT(op->kind) & KL_READS))
 		result->own = number(answer, 0, PQnfields(answer) - 1);
 	switch (op->kind) {
 	case KL_READ_LIST:
@@ -195,7 +230,7 @@ static bool take_answer(const struct kl_op *op, const PGresult *answer, struct k
 	case KL_READ:
 		result->found = some;
 		result->value = some ? integer(answer, 0, 0) : 0;
-		result->mark = some ? number(answer, 0, 1) : 0;
+		result->mark = certified ? number(answer, 0, 1) : 0;
 		return true;
 	case KL_INC: result->value = some ? integer(answer, 0, 0) : 0; return some;
 	default: result->done = some; return true;
@@ -288,7 +323,7 @@ static enum kl_answer run(struct kl_client *client, const struct kl_op *op, stru
 	result->answered = kl_now();
 	if (PQresultStatus(answer) != PGRES_TUPLES_OK && PQresultStatus(answer) != PGRES_COMMAND_OK)
 		kind = fail(c, answer, result);
-	else if (!take_answer(op, answer, result))
+	else if (!take_answer(c, op, answer, result))
 		kind = kl_error(result, KL_BUG, "", "no memory, or a counter that is not there");
 	PQclear(answer);
 	return kind;
@@ -309,9 +344,13 @@ static enum kl_answer say(struct pg_client *c, const char *text, const char *exp
 	return kind;
 }
 
+/* Replicas have no SERIALIZABLE. */
 static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
 {
-	return say((struct pg_client *)client, client->level->sent, "BEGIN", result);
+	struct pg_client *c = (struct pg_client *)client;
+	const struct kl_level *level = c->node > 0 && client->level == levels ? &levels[1] : client->level;
+
+	return say(c, level->sent, "BEGIN", result);
 }
 static enum kl_answer commit(struct kl_client *client, struct kl_result *result)
 {
@@ -338,17 +377,22 @@ static void close_client(struct kl_client *client)
 	free(client);
 }
 
-static struct kl_client *connect(struct kl_store *store)
+/* What a replica calls a snapshot does not list who was under way: it certifies nothing. */
+static struct kl_client *connect_to(struct kl_store *store, uint32_t node)
 {
 	struct pg_client *c = calloc(1, sizeof *c);
 
 	if (!c)
 		return NULL;
-	c->connection = open_connection(store);
+	c->connection = open_node(store, node);
+	c->node = node;
+	c->certified = store->certificate && node == 0;
 	if (c->connection) /* statements of scripts name no schema */
 		PQclear(PQexec(c->connection, "SET search_path TO krait_lab"));
 	for (int i = 0; c->connection && i < STATEMENTS; i++) {
-		PGresult *answer = PQprepare(c->connection, sql[i].name, sql[i].sql, 0, NULL);
+		char text[STATEMENT_SIZE];
+		PGresult *answer =
+			PQprepare(c->connection, sql[i].name, text_of(c->certified, i, text), 0, NULL);
 
 		if (PQresultStatus(answer) != PGRES_COMMAND_OK) {
 			(void)kl_fail(store, "%s", PQerrorMessage(c->connection));
@@ -362,6 +406,8 @@ static struct kl_client *connect(struct kl_store *store)
 	free(c);
 	return NULL;
 }
+
+static struct kl_client *connect(struct kl_store *store) { return connect_to(store, 0); }
 
 /* ---- the store ---- */
 
@@ -418,18 +464,41 @@ static bool is_near(struct kl_store *store)
 
 static bool is_ready(struct kl_store *store, uint32_t node)
 {
-	(void)node;
-	return PQping(((const struct postgresql *)store->own)->address) == PQPING_OK;
+	char address[1100];
+
+	(void)snprintf(address, sizeof address, "%s port=%u",
+		((const struct postgresql *)store->own)->address, (unsigned)(PORT + node));
+	return PQping(address) == PQPING_OK;
+}
+
+static bool start_node(struct kl_store *store, const char *data, uint32_t node)
+{
+	struct postgresql *pg = store->own;
+	char port[16];
+	const char *const argv[] = {pg->command[0], "-D", data, "-k", pg->command[2], "-p", port, "-c",
+		"listen_addresses=", "-c", "wal_level=logical", "-c", "deadlock_timeout=100ms", "-c",
+		"max_connections=1100", "-c", "fsync=off", "-c", "unix_socket_permissions=0777", "-c",
+		"hot_standby_feedback=on", NULL};
+
+	(void)snprintf(port, sizeof port, "%u", (unsigned)(PORT + node));
+	return kl_home_start(store, argv) && kl_home_wait(store, READY_S, is_ready, node);
 }
 
 static bool start_server(struct kl_store *store)
 {
-	struct postgresql *pg = store->own;
-	const char *const argv[] = {pg->command[0], "-D", pg->command[1], "-k", pg->command[2], "-c",
-		"listen_addresses=", "-c", "wal_level=logical", "-c", "deadlock_timeout=100ms", "-c",
-		"max_connections=1100", "-c", "fsync=off", "-c", "unix_socket_permissions=0777", NULL};
+	return start_node(store, ((const struct postgresql *)store->own)->command[1], 0);
+}
 
-	return kl_home_start(store, argv) && kl_home_wait(store, READY_S, is_ready, 0);
+/* A copy of the first node, which follows it. */
+static bool start_replica(struct kl_store *store, uint32_t node)
+{
+	const struct postgresql *pg = store->own;
+	char data[640];
+	const char *const argv[] = {pg->backup, "-h", pg->command[2], "-U", "postgres", "-D", data, "-R",
+		"-c", "fast", "-X", "stream", "-N", NULL};
+
+	(void)snprintf(data, sizeof data, "%s%u", pg->command[1], (unsigned)node);
+	return kl_home_run(store, argv) && start_node(store, data, node);
 }
 
 static bool make_server(struct kl_store *store)
@@ -440,6 +509,8 @@ static bool make_server(struct kl_store *store)
 
 	if (!kl_program(store, "initdb", "postgresql", FOLDERS, initdb) ||
 		!kl_program(store, "postgres", "postgresql", FOLDERS, pg->command[0]) ||
+		(store->nodes > 1 &&
+			!kl_program(store, "pg_basebackup", "postgresql", FOLDERS, pg->backup)) ||
 		!(folder = kl_home_open(store, "postgres")))
 		return false;
 	(void)snprintf(pg->command[1], sizeof pg->command[1], "%s/data", folder);
@@ -449,7 +520,12 @@ static bool make_server(struct kl_store *store)
 	const char *const argv[] = {initdb, "-D", pg->command[1], "-U", "postgres", "-A", "trust", "-E",
 		"UTF8", "--locale=C", "-N", NULL};
 
-	return kl_home_run(store, argv) && start_server(store);
+	if (!kl_home_run(store, argv) || !start_server(store))
+		return false;
+	for (uint32_t node = 1; node < store->nodes; node++)
+		if (!start_replica(store, node))
+			return false;
+	return true;
 }
 
 static void note_version(struct kl_store *store, PGconn *connection)
@@ -486,11 +562,16 @@ static bool start(struct kl_store *store)
 static void make_slot(struct kl_store *store, PGconn *connection)
 {
 	struct postgresql *pg = store->own;
-	PGresult *answer = ask(store, connection,
-		"SELECT pg_create_logical_replication_slot('krait_lab', 'test_decoding')");
+	/* the log has the row that was replaced */
+	PGresult *told = ask(store, connection, "ALTER TABLE krait_lab.kv REPLICA IDENTITY FULL"),
+		 *made = told
+		? ask(store, connection,
+			  "SELECT pg_create_logical_replication_slot('krait_lab', 'test_decoding')")
+		: NULL;
 
-	pg->decodes = answer != NULL;
-	PQclear(answer);
+	pg->decodes = made != NULL;
+	PQclear(told);
+	PQclear(made);
 }
 
 static bool load_rows(struct kl_store *store, PGconn *connection, const struct kl_row *rows, size_t count)
@@ -647,10 +728,29 @@ static bool tell_changes(struct kl_store *store, const PGresult *answer, struct 
 			fine = kl_tell_loader(sink, number(answer, i, 0));
 		loaded = true;
 		fine = fine && follow(store, &lefts, &change) &&
-			kl_tell_version(sink, change.key, number(answer, i, 0));
+			kl_tell_version(sink, change.key, number(answer, i, 0),
+				change.kind[0] == 'D' ? NULL : &change.after);
 	}
 	free(lefts.at);
 	return fine;
+}
+
+/* "LO:HI:A,B": what was written by numbers below LO is seen, and by those below HI that are not among A, B,
+ * .... Numbers go round, in 32 bits. */
+static bool sees(const char *view, uint64_t mark)
+{
+	char *at;
+	uint32_t low = (uint32_t)strtoull(view, &at, 10),
+		 high = (uint32_t)strtoull(at + (*at == ':'), &at, 10), writer = (uint32_t)mark;
+
+	if ((int32_t)(writer - low) < 0)
+		return true;
+	if ((int32_t)(writer - high) >= 0)
+		return false;
+	while (*at == ':' || *at == ',')
+		if ((uint32_t)strtoull(at + 1, &at, 10) == writer)
+			return false;
+	return true;
 }
 
 static bool order(struct kl_store *store, struct kl_sink *sink)
@@ -716,13 +816,13 @@ static bool is_blocked(struct kl_store *store, struct kl_client *client)
 /* With the arguments in it. */
 static void show_statement(const struct kl_client *client, const struct kl_op *op, char *out, size_t size)
 {
-	char texts[6][24];
+	char texts[6][24], text[STATEMENT_SIZE];
 	const char *values[6], *takes = sql[which_of(op)].takes;
 	size_t n = 0;
 
 	(void)client;
 	(void)arguments_of(op, texts, values);
-	for (const char *c = sql[which_of(op)].sql; *c && n + 64 < size; c++) {
+	for (const char *c = text_of(false, which_of(op), text); *c && n + 64 < size; c++) {
 		int i = *c == '$' ? c[1] - '1' : -1;
 
 		if (i < 0) {
@@ -748,15 +848,18 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.library = "libpq",
 	.levels = levels,
 	.operations = (KL_BIT(KL_KINDS) - 1) | KL_LOCKING | KL_BIT(KL_SQL),
-	.facts = KL_SESSIONS | KL_BACKENDS | KL_PARTITIONS,
+	.facts = KL_SESSIONS | KL_BACKENDS | KL_PARTITIONS | KL_REPLICAS,
 	.program = "postgres",
 	.package = "postgresql",
 	.folders = FOLDERS,
+	.data = "data",
 	.start = start,
 	.stop = stop,
 	.restart = start_server,
 	.load = load,
 	.connect = connect,
+	.connect_to = connect_to,
+	.cluster_keeps = cluster_keeps,
 	.begin = begin,
 	.run = run,
 	.commit = commit,
@@ -764,6 +867,7 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.hang_up = hang_up,
 	.close = close_client,
 	.order = order,
+	.sees = sees,
 	.kill_clients = kill_clients,
 	.socket = socket_of,
 	.processes = processes,

@@ -38,7 +38,7 @@ static const char no_tables[] =
 	"DROP TABLE krait_lab_kv; DROP TABLE krait_lab_lists; DROP TABLE krait_lab_ticket;";
 
 /* ?1 key, ?2 value, ?3 high, ?4 limit, ?5 ge, ?6 lt */
-enum { BEGIN = KL_KINDS, COMMIT, ROLLBACK, DRAW, LOOK, UPDATE_ONE, STATEMENTS };
+enum { BEGIN = KL_KINDS, BEGIN_IMMEDIATE, COMMIT, ROLLBACK, DRAW, LOOK, UPDATE_ONE, STATEMENTS };
 #define READ_LIST "SELECT v FROM krait_lab_lists WHERE k = ?1"
 #define APPEND \
 	"INSERT INTO krait_lab_lists VALUES (?1, CAST(?2 AS TEXT)) ON CONFLICT (k) DO UPDATE SET v = v || " \
@@ -58,6 +58,8 @@ static const char *const sql[STATEMENTS] = {
 		"SELECT k, v FROM krait_lab_kv WHERE substr(k, 1, length(?1)) = ?1 AND v >= ?5 AND v < ?6",
 	[KL_UPDATE] = "UPDATE krait_lab_kv SET v = ?2 WHERE substr(k, 1, length(?1)) = ?1 AND v >= ?5 AND v "
 		      "< ?6 RETURNING k, v",
+	[BEGIN] = "BEGIN",
+	[BEGIN_IMMEDIATE] = "BEGIN IMMEDIATE",
 	[COMMIT] = "COMMIT",
 	[ROLLBACK] = "ROLLBACK",
 	[DRAW] = "UPDATE krait_lab_ticket SET n = n + 1 RETURNING n",
@@ -141,11 +143,9 @@ static enum kl_answer fail(struct sqlite_client *c, struct kl_result *result, in
 
 static sqlite3_stmt *statement(struct sqlite_client *c, int which)
 {
-	const char *text = which == BEGIN ? c->client.level->sent : sql[which];
-
 	if (!c->statements[which] &&
-		sqlite3_prepare_v3(c->db, text, -1, SQLITE_PREPARE_PERSISTENT, &c->statements[which], NULL) !=
-			SQLITE_OK)
+		sqlite3_prepare_v3(c->db, sql[which], -1, SQLITE_PREPARE_PERSISTENT, &c->statements[which],
+			NULL) != SQLITE_OK)
 		return NULL;
 	return c->statements[which];
 }
@@ -216,10 +216,14 @@ static enum kl_answer step(struct sqlite_client *c, int which, const struct kl_o
 static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
 {
 	struct sqlite_client *c = (struct sqlite_client *)client;
+	const struct kl_level *of_store = client->store->level;
+	bool immediate = client->level == &levels[1];
 
+	if (client->level != of_store && !(immediate && of_store == levels))
+		return kl_error(result, KL_BUG, "level", "the file is of another kind of levels");
 	c->wrote = c->gives_up = false;
 	(void)statement(c, ROLLBACK);
-	return step(c, BEGIN, NULL, result);
+	return step(c, immediate ? BEGIN_IMMEDIATE : BEGIN, NULL, result);
 }
 
 static int which_of(const struct kl_op *op)

@@ -10,6 +10,7 @@ struct kr_fault {
 	const char *lacking;  /* what a store must have for it */
 	bool (*possible)(const struct kl_store *store);
 	bool relayed;         /* clients must go through the relay */
+	bool small_disk;      /* the server's data must be on a disk that can be filled */
 	/* Does it, and undoes it after `ns` if that is its kind. False: store->why. */
 	bool (*run)(struct kl_store *store, int64_t ns);
 };

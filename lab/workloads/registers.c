@@ -7,10 +7,14 @@
 static const struct kr_parameter parameters[] = {
 	{"keys", "registers", 20, 1, 10000},
 	{"ops", "most operations of a transaction", 4, 1, 20},
+	{"least", "fewest operations of a transaction", 1, 1, 20},
 	{"reads", "percent of the operations that are reads", 50, 0, 100},
 	{"rmw", "percent of the writes that read their key first", 25, 0, 100},
 	{"readers", "percent of the transactions that only read", 25, 0, 100},
 	{"locks", "percent of the reads before a write that lock", 0, 0, 100},
+	{"there",
+		"1: all keys are there from the start, and writes are updates; 0: half of them, and upserts",
+		0, 0, 1},
 	{"zipf", "exponent of a zipfian choice of keys, in hundredths; 0: all alike", 0, 0, 300},
 	{0},
 };
@@ -19,7 +23,7 @@ static bool initial(const struct kr_job *work, struct kr_mem *mem, struct kr_row
 {
 	char key[KL_KEY];
 
-	for (int64_t i = 0; i < kr_job_parameter(work, "keys"); i += 2) {
+	for (int64_t i = 0; i < kr_job_parameter(work, "keys"); i += 2 - kr_job_parameter(work, "there")) {
 		(void)snprintf(key, sizeof key, "r%02d", (int)i);
 		if (!kr_rows_add(mem, out, key, i))
 			return false;
@@ -30,7 +34,9 @@ static bool initial(const struct kr_job *work, struct kr_mem *mem, struct kr_row
 static void plan(struct kr_plan *p)
 {
 	const struct kr_job *work = p->work;
-	uint64_t n = 1 + kr_plan_below(p, (uint64_t)kr_job_parameter(work, "ops"));
+	uint64_t most = (uint64_t)kr_job_parameter(work, "ops"),
+		 least = (uint64_t)kr_job_parameter(work, "least"),
+		 n = least < most ? least + kr_plan_below(p, most - least + 1) : most;
 	bool reader = kr_plan_chance(p, kr_job_parameter(work, "readers"));
 
 	p->reads_only = reader;
@@ -44,8 +50,10 @@ static void plan(struct kr_plan *p)
 		if (step && !reads && kr_plan_chance(p, kr_job_parameter(work, "locks")) &&
 			kr_plan_has(p, KL_LOCKING))
 			step->op.lock = KL_EXCLUSIVE;
-		if (!reads && (step = kr_plan_add(p, KL_WRITE, "r%02d", k)) != NULL)
+		if (!reads && (step = kr_plan_add(p, KL_WRITE, "r%02d", k)) != NULL) {
 			step->op.value = kr_plan_value(p, 0);
+			step->op.exists = kr_job_parameter(work, "there") == 1;
+		}
 	}
 }
 

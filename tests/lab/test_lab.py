@@ -26,7 +26,7 @@ def test_levels():
 
 
 # A broken level, and what brings it to light.
-BROKEN = {"stale": "registers", "write-skew": "registers:rmw=80", "phantom": "ranges", "lost-update": "registers:rmw=80", "forgetful": "registers:rmw=80", "dirty": "registers:rmw=80"}
+BROKEN = {"stale": "registers", "inversion": "registers", "write-skew": "registers:rmw=80", "phantom": "ranges", "lost-update": "registers:rmw=80", "forgetful": "registers:rmw=80", "dirty": "registers:rmw=80"}
 
 
 def test_broken_levels():
@@ -39,6 +39,15 @@ def test_broken_levels():
             if found:
                 break
         assert found, level
+
+
+def test_inversion():
+    """Clocks that differ give an order of serialization, in which nothing is wrong but real time; whatever the operations."""
+    for seed, workload in enumerate(("registers:rmw=80", "ranges", "ranges:mix=2", "append", "bank", "files")):
+        _, said = run("-d", "sim", "-l", "inversion", "-w", workload, "--txns", "80", "--seed", str(seed), "--check", "ser", "--timeout", "60")
+        assert check("-l", "ser", "--checker", "enne")["ser"] == "satisfied" and "rules out" not in said, (workload, said)
+    _, said = run("-d", "sim", "--client-levels", "inversion:2,pl-ss:2", status=255)
+    assert "inversion goes with no other level" in said, said
 
 
 # Workloads of published benchmarks, each with parameters that bring clients together.

@@ -131,7 +131,10 @@ def test_random_sqlite():
 # What each statement of scripts/forms.sql means, by what is in its table.
 FORMS = """[["r","1",10],["r","7",null],["range","2","13",[["2",20],["12",120]]],["range","1","13",[["1",10],["2",20]]],["scan",{"key_prefix":"","value":{"ge":11,"lt":121}},[["2",20],["12",120]]],
 ["scan",{"key_prefix":"","value":{"ge":20,"lt":21}},[["2",20]]],["scan",{"key_prefix":""},[["1",10],["2",20],["12",120]]],["w","1",11],["r","7",null],["r","2",20],["w","2",18],["r","9",null],["insert","3",30,true],["insert","3",31,false],
-["d","3",true],["d","3",false],["r","2",18],["r","12",120],["scan",{"key_prefix":""},[["1",11],["2",18],["12",120]]],["w","4",40]]"""
+["d","3",true],["d","3",false],["r","2",18],["r","12",120],["scan",{"key_prefix":""},[["1",11],["2",18],["12",120]]],["w","4",40],
+["update",{"key_prefix":"","value":{"ge":100,"lt":121}},{"set":99},[["12",99]]],["update",{"key_prefix":"","value":{"ge":1000}},{"set":98},[]],
+["scan",{"key_prefix":"","value":{"ge":40}},[["12",99],["4",40]]],["w","12",94],["w","4",35],["range","1","3",[["1",11],["2",18]]],["w","1",12],["w","2",19],
+["range","2","5",[["2",19],["4",35]]],["d","2",true],["d","4",true],["scan",{"key_prefix":"","value":{"lt":0}},[]],["scan",{"key_prefix":""},[["1",12],["12",94]]],["d","1",true],["d","12",true]]"""
 
 
 def test_script():
@@ -144,6 +147,13 @@ def test_script():
     counts = {name: sum(any(op[0] == name for op in txn["ops"]) for txn in read()[1]) for name in ("w", "scan")}
     assert counts["w"] > 2 * counts["scan"] > 0, counts
     assert all(op[1].startswith(("stock/", "notes/")) for txn in read()[1] for op in txn["ops"] if op[0] in ("r", "w", "insert", "d"))
+    for level, status in (("wal", 0), ("wal-immediate", 0), ("journal", 255), ("what", 254)):
+        path = os.path.join(FOLDER.name, "level.sql")
+        with open(path, "w") as file:
+            file.write(f"-- setup\nCREATE TABLE t (k INT PRIMARY KEY, v INT);\n-- transaction a level={level}\nSELECT v FROM t WHERE k = 1;\n")
+        _, said = run("-d", "sqlite", "-w", path, "--txns", "5", status=status)
+        assert {255: "the file is of another kind of levels", 254: "driver sqlite has no level 'what'"}.get(status, "") in said, said
+        assert status or all(txn.get("level", "wal") == level for txn in read()[1])
     _, said = run("-d", "sim", "-w", "tests/lab/scripts/shop.sql", status=254)
     assert "needs operations" in said, said
 
@@ -156,6 +166,9 @@ WRONG_SCRIPTS = {
     "-- transaction a\n": "transaction a: found 0 statements",
     "-- transaction a\nSELECT 1;\n-- order a b": "order: found 'b'",
     "-- transaction a\nUPDATE t SET v = 1 WHERE k = 1;": "'UPDATE t SET v = 1 WHERE k = 1': expected one of the simple forms",
+    "-- setup\nCREATE TABLE t (k INT, v INT);\n-- transaction a\nDELETE FROM t WHERE v = 1;": "'DELETE FROM t WHERE v = 1': expected RETURNING with key and value",
+    "-- setup\nCREATE TABLE t (k INT, v INT);\n-- transaction a\nUPDATE t SET v = v + 1 RETURNING k;": "expected RETURNING with key and value",
+    "-- setup\nCREATE TABLE t (k INT, v INT);\n-- transaction a\nUPDATE t SET v = 1 WHERE k >= 1 AND k < 3 RETURNING *;": "expected one of the simple forms",
     "-- transaction a\nSELECT :keys(3);": "found ':keys(3)'",
     "-- transaction a\nSELECT :key;": "found ':key'",
     "-- transaction a\nSELECT 1 --> read x": "found '--> read x'",

@@ -24,3 +24,10 @@ SELECT max(v) FROM t --> none
 SELECT k AS a, v AS b FROM t --> scan
 INSERT INTO t VALUES (4, 40) ON CONFLICT (k) DO UPDATE SET v = 40 --> w 4 40
 SELECT ':key;' AS x, v FROM t WHERE k = 4 --> none
+UPDATE t SET v = 99 WHERE v >= 100 AND v <= 120 RETURNING k, v;
+UPDATE t SET v = 98 WHERE v >= 1000 RETURNING *;
+UPDATE t SET v = v - 5 WHERE v >= 40 RETURNING k, v;
+UPDATE t SET v = v + 1 WHERE k >= 1 AND k < 3 RETURNING v, k;
+DELETE FROM t WHERE k >= 2 AND k < 5 RETURNING k, v;
+DELETE FROM t WHERE v < 0 RETURNING k, v;
+DELETE FROM t RETURNING *;

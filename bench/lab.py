@@ -1,0 +1,121 @@
+#!/usr/bin/python3
+"""Measures what it costs a client that krait-lab records it, on a PostgreSQL of its own.
+
+    bench/lab.py [ROUNDS [SECONDS]]     default: 10 rounds of 5 seconds for each of four runs; goals: 0.95 without a certificate, 0.90 with
+    bench/lab.py --count [PAIRS]        instructions of a transaction, by callgrind: for a machine that is not quiet
+
+8 clients, BEGIN and 4 statements (SELECT or UPDATE of one of 1,000 rows, each prepared) and COMMIT at REPEATABLE READ, unix socket, fsync off. bench/libpq.c does that and nothing else; krait-lab
+does the same transactions, without a certificate and with one. A round is bare, recorded, bare, certified, or in the other order, and each recorded run is divided by the bare one
+beside it; printed are medians of these ratios, with quartiles. Needs the release preset, Debian's packages postgresql and libpq-dev (and valgrind), and for times a quiet machine.
+"""
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "examples/record"))
+from server import Server, program  # noqa: E402
+
+LAB = os.environ.get("KRAIT", os.path.join(ROOT, "build/release/bin/krait")) + "-lab"
+KEPT = os.path.join(ROOT, "build/bench")
+BARE, TRACE = os.path.join(KEPT, "libpq"), os.path.join(KEPT, "lab.jsonl")
+CLIENTS, KEYS = 8, 1000
+WORKLOAD = f"registers:keys={KEYS},ops=4,least=4,rmw=0,readers=0,there=1"
+
+
+def build():
+    os.makedirs(KEPT, exist_ok=True)
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "libpq"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    subprocess.run(["cc", "-O2", "-std=gnu11", "-g", "-o", BARE, os.path.join(ROOT, "bench/libpq.c"), *flags, "-lpthread"], check=True)
+
+
+class Postgresql:
+    def __enter__(self):
+        binaries = "/usr/lib/postgresql/*/bin"
+        initdb, postgres, psql = (program(name, "postgresql", binaries) for name in ("initdb", "postgres", "psql"))
+        self.server = Server("postgres")
+        folder = self.server.folder
+        self.server.call(initdb, "-D", f"{folder}/data", "-U", "postgres", "-A", "trust", "--locale=C", "-E", "UTF8", "-N")
+        options = ("listen_addresses=", "unix_socket_permissions=0777", "fsync=off", "wal_level=logical", "deadlock_timeout=100ms")
+        self.server.start((postgres, "-D", f"{folder}/data", "-k", folder, *(word for option in options for word in ("-c", option))),
+                          lambda: subprocess.run([psql, "-h", folder, "-U", "postgres", "-c", ""], capture_output=True, check=False).returncode == 0)
+        return f"host={folder} dbname=postgres user=postgres"
+
+    def __exit__(self, *_):
+        self.server.stop()
+
+
+def bare(address, limit, *before):
+    """Transactions a second, and how many."""
+    out = subprocess.run([*before, BARE, address, str(CLIENTS), limit, str(KEYS)], stdout=subprocess.PIPE, text=True, check=True).stdout
+    txns, seconds, _ = out.split()
+    return int(txns) / float(seconds)
+
+
+def lab(address, certificate, limit, *before):
+    subprocess.run([*before, LAB, "record", "-q", "-d", "postgresql", "--connect", address, "-l", "rr", "-w", WORKLOAD, "--think", "0", "--clients", str(CLIENTS),
+                    "--certificate", certificate, *limit, "-o", TRACE], stderr=subprocess.DEVNULL, check=True)
+    n, first, last = 0, None, 0
+    with open(TRACE, encoding="utf-8") as file:
+        for txn in map(json.loads, file):
+            if "ops" in txn:
+                n, first, last = n + 1, min(first or txn["begin"][0], txn["begin"][0]), max(last, txn["end"][1])
+    return n / (last - first) * 1e9
+
+
+def rounds(address, count, seconds):
+    kinds = {"none": [], "auto": []}
+    rates = {"bare": [], "none": [], "auto": []}
+    for i in range(count):
+        for kind, ratios in kinds.items():
+            runs = [lambda: bare(address, seconds), lambda kind=kind: lab(address, kind, ("--duration", seconds))]
+            rate = [runs[k]() for k in ((0, 1) if i % 2 == 0 else (1, 0))]
+            plain, told = rate if i % 2 == 0 else rate[::-1]
+            ratios.append(told / plain)
+            rates["bare"].append(plain)
+            rates[kind].append(told)
+        print(f"round {i + 1}: {kinds['none'][-1]:.3f} without a certificate, {kinds['auto'][-1]:.3f} with", file=sys.stderr, flush=True)
+    print("| client | transactions a second | to the bare loop: median | quartiles | goal |\n|---|---|---|---|---|")
+    print(f"| bare loop | {statistics.median(rates['bare']):.0f} | | | |")
+    for kind, name, goal in (("none", "krait-lab, no certificate", 0.95), ("auto", "krait-lab, certificate", 0.90)):
+        quartiles = statistics.quantiles(kinds[kind], n=4) if count > 1 else kinds[kind] * 3
+        print(f"| {name} | {statistics.median(rates[kind]):.0f} | {statistics.median(kinds[kind]):.3f} | {quartiles[0]:.3f} to {quartiles[2]:.3f} | {goal:.2f} |")
+
+
+def instructions(function, run):
+    """Of all clients together."""
+    file = os.path.join(KEPT, "callgrind.out")
+    run("valgrind", "-q", "--tool=callgrind", f"--toggle-collect={function}", f"--callgrind-out-file={file}.%p", "--trace-children=no")
+    total = 0
+    for name in os.listdir(KEPT):
+        if name.startswith("callgrind.out."):
+            with open(os.path.join(KEPT, name), encoding="utf-8") as text:
+                total += sum(int(line.split()[1]) for line in text if line.startswith(("summary:", "totals:"))) // 2
+            os.remove(os.path.join(KEPT, name))
+    return total
+
+
+def counts(address, pairs):
+    few, many = 50, 50 + pairs
+    rows = (("bare loop", "client", lambda n: lambda *v: bare(address, f"{n}x", *v)),
+            ("krait-lab, no certificate", "kr_session_run", lambda n: lambda *v: lab(address, "none", ("--txns", str(n)), *v)),
+            ("krait-lab, certificate", "kr_session_run", lambda n: lambda *v: lab(address, "auto", ("--txns", str(n)), *v)))
+    print("| client | instructions a transaction |\n|---|---|")
+    for name, function, run in rows:
+        print(f"| {name} | {(instructions(function, run(many)) - instructions(function, run(few))) / (many - few) / CLIENTS:.0f} |", flush=True)
+
+
+def main():
+    words = sys.argv[1:]
+    build()
+    with Postgresql() as address:
+        if words[:1] == ["--count"]:
+            counts(address, int(words[1]) if len(words) > 1 else 300)
+        else:
+            rounds(address, int(words[0]) if words else 10, words[1] if len(words) > 1 else "5")
+
+
+if __name__ == "__main__":
+    main()
