@@ -16,7 +16,7 @@
 
 KL_NEEDS("odbc sql.h", "unixodbc-dev");
 
-enum { HEX = 2 * KL_KEY + 2, LIST_MOST = 8000 };
+enum { MARIADB_WAIT = 1205 /* a lock, too long: of a general SQLSTATE */, HEX = 2 * KL_KEY + 2, LIST_MOST = 8000 };
 
 /* What databases make of repeatable-read differs: snapshot isolation, or not even that. */
 static const struct kl_level levels[] = {
@@ -70,58 +70,6 @@ struct odbc_client {
 	bool level_set;
 };
 
-/* ---- answers ---- */
-
-static enum kl_answer meaning(const char *state)
-{
-	static const struct {
-		const char *state;
-		enum kl_answer answer;
-	} known[] = {{"40001", KL_REFUSED}, {"40002", KL_REFUSED}, {"23", KL_REFUSED}, {"40P01", KL_DEADLOCK},
-		{"HYT00", KL_TIMEOUT}, {"55P03", KL_TIMEOUT}, {"57014", KL_TIMEOUT}, {"53100", KL_REFUSED},
-		{"57P0", KL_GONE}, {"40003", KL_GONE}, {"HYT01", KL_GONE}, {"08", KL_GONE}};
-
-	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-		if (strncmp(state, known[i].state, strlen(known[i].state)) == 0)
-			return known[i].answer;
-	return KL_BUG;
-}
-
-static void diagnose(SQLSMALLINT kind, SQLHANDLE handle, char state[6], char text[256])
-{
-	SQLSMALLINT length;
-	SQLINTEGER native;
-
-	state[0] = text[0] = '\0';
-	(void)SQLGetDiagRec(kind, handle, 1, (SQLCHAR *)state, &native, (SQLCHAR *)text, 256, &length);
-}
-
-/* Some drivers have only a general error for a connection that is lost, but know that it is. */
-static bool is_dead(SQLHDBC connection)
-{
-	SQLUINTEGER dead = SQL_CD_FALSE;
-
-	return SQL_SUCCEEDED(SQLGetConnectAttr(connection, SQL_ATTR_CONNECTION_DEAD, &dead, 0, NULL)) &&
-		dead == SQL_CD_TRUE;
-}
-
-static enum kl_answer fail(struct odbc_client *c, SQLSMALLINT kind, SQLHANDLE handle,
-	struct kl_result *result)
-{
-	char state[6], text[256];
-
-	result->answered = kl_now();
-	diagnose(kind, handle, state, text);
-	enum kl_answer answer = is_dead(c->connection) ? KL_GONE : meaning(state);
-	if (kind == SQL_HANDLE_STMT)
-		(void)SQLFreeStmt(handle, SQL_CLOSE);
-	if (answer != KL_GONE)
-		(void)SQLEndTran(SQL_HANDLE_DBC, c->connection, SQL_ROLLBACK);
-	return kl_error(result, answer, state, text);
-}
-
-/* ---- statements ---- */
-
 static SQLRETURN bind(struct odbc_client *c, enum which which)
 {
 	SQLHSTMT statement = c->statements[which];
@@ -147,6 +95,81 @@ static bool prepare(struct odbc_client *c, enum which which)
 			SQLPrepare(c->statements[which], (SQLCHAR *)(uintptr_t)sql[which].sql, SQL_NTS)) &&
 		SQL_SUCCEEDED(bind(c, which));
 }
+
+/* A statement that has failed is not used again: where an error came amid its rows, MariaDB's ODBC driver waits
+ * for the rest of them when it is. */
+static bool prepare_again(struct odbc_client *c, SQLHSTMT statement)
+{
+	int which = 0;
+
+	while (which < STATEMENTS && c->statements[which] != statement)
+		which++;
+	if (which == STATEMENTS)
+		return true;
+	(void)SQLFreeHandle(SQL_HANDLE_STMT, statement);
+	c->statements[which] = NULL;
+	return prepare(c, (enum which)which);
+}
+
+/* ---- answers ---- */
+
+static enum kl_answer meaning(const char *state)
+{
+	static const struct {
+		const char *state;
+		enum kl_answer answer;
+	} known[] = {{"40001", KL_REFUSED}, {"40002", KL_REFUSED}, {"23", KL_REFUSED}, {"40P01", KL_DEADLOCK},
+		{"HYT00", KL_TIMEOUT}, {"55P03", KL_TIMEOUT}, {"57014", KL_TIMEOUT}, {"53100", KL_REFUSED},
+		{"57P0", KL_GONE}, {"40003", KL_GONE}, {"HYT01", KL_GONE}, {"08", KL_GONE}};
+
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (strncmp(state, known[i].state, strlen(known[i].state)) == 0)
+			return known[i].answer;
+	return KL_BUG;
+}
+
+/* The database's own number of the error. */
+static SQLINTEGER diagnose(SQLSMALLINT kind, SQLHANDLE handle, char state[6], char text[256])
+{
+	SQLSMALLINT length;
+	SQLINTEGER native = 0;
+
+	state[0] = text[0] = '\0';
+	(void)SQLGetDiagRec(kind, handle, 1, (SQLCHAR *)state, &native, (SQLCHAR *)text, 256, &length);
+	return native;
+}
+
+/* Some drivers have only a general error for a connection that is lost, but know that it is. */
+static bool is_dead(SQLHDBC connection)
+{
+	SQLUINTEGER dead = SQL_CD_FALSE;
+
+	return SQL_SUCCEEDED(SQLGetConnectAttr(connection, SQL_ATTR_CONNECTION_DEAD, &dead, 0, NULL)) &&
+		dead == SQL_CD_TRUE;
+}
+
+static enum kl_answer fail(struct odbc_client *c, SQLSMALLINT kind, SQLHANDLE handle,
+	struct kl_result *result)
+{
+	char state[6], text[256];
+	enum kl_answer answer;
+
+	result->answered = kl_now();
+	SQLINTEGER native = diagnose(kind, handle, state, text);
+
+	answer = is_dead(c->connection)                                 ? KL_GONE
+		: strcmp(state, "HY000") == 0 && native == MARIADB_WAIT ? KL_TIMEOUT
+									: meaning(state);
+	if (kind == SQL_HANDLE_STMT)
+		(void)SQLFreeStmt(handle, SQL_CLOSE);
+	if (answer != KL_GONE)
+		(void)SQLEndTran(SQL_HANDLE_DBC, c->connection, SQL_ROLLBACK);
+	if (kind == SQL_HANDLE_STMT && answer != KL_GONE && !prepare_again(c, handle))
+		answer = KL_GONE;
+	return kl_error(result, answer, state, text);
+}
+
+/* ---- statements ---- */
 
 /* `count`: of the rows that were changed. SQL_NO_DATA: none was. */
 static enum kl_answer execute(struct odbc_client *c, enum which which, SQLLEN *count,
