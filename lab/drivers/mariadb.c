@@ -545,6 +545,18 @@ static bool start(struct kl_store *store)
 	return true;
 }
 
+/* Waits until a node has what was committed at the others. */
+static bool catch_up(struct kl_store *store, uint32_t node)
+{
+	MYSQL *connection = open_node(store, NULL, node);
+	bool fine = connection && tell(store, connection, "SET SESSION wsrep_sync_wait = 1") &&
+		tell(store, connection, "SELECT COUNT(*) FROM krait_lab.kv");
+
+	if (connection)
+		mysql_close(connection);
+	return fine;
+}
+
 static bool load(struct kl_store *store, const struct kl_row *rows, size_t count)
 {
 	struct mariadb *m = store->own;
@@ -566,6 +578,8 @@ static bool load(struct kl_store *store, const struct kl_row *rows, size_t count
 	fine = fine && tell(store, connection, "COMMIT");
 	if (connection)
 		mysql_close(connection);
+	for (uint32_t node = 1; node < store->nodes && fine; node++)
+		fine = catch_up(store, node);
 	return fine;
 }
 

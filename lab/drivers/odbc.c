@@ -16,7 +16,11 @@
 
 KL_NEEDS("odbc sql.h", "unixodbc-dev");
 
-enum { MARIADB_WAIT = 1205 /* a lock, too long: of a general SQLSTATE */, HEX = 2 * KL_KEY + 2, LIST_MOST = 8000 };
+enum {
+	MARIADB_WAIT = 1205 /* a lock, too long: of a general SQLSTATE */,
+	HEX = 2 * KL_KEY + 2,
+	LIST_MOST = 8000
+};
 
 /* What databases make of repeatable-read differs: snapshot isolation, or not even that. */
 static const struct kl_level levels[] = {

@@ -108,6 +108,7 @@ struct postgresql {
 	char command[3][600]; /* of the private server: program, data, folder of the socket */
 	char backup[512];     /* the program that makes replicas */
 	bool decodes, made;
+	char loaded[32]; /* the place in the log behind the initial rows */
 	PGconn *monitor; /* of directed runs; NULL: not needed so far */
 };
 
@@ -592,6 +593,35 @@ static bool load_rows(struct kl_store *store, PGconn *connection, const struct k
 	return fine;
 }
 
+/* How far the log is, that replicas must have played. */
+static bool note_loaded(struct kl_store *store, PGconn *connection)
+{
+	PGresult *answer = ask(store, connection, "SELECT pg_current_wal_lsn()");
+
+	if (answer)
+		(void)snprintf(((struct postgresql *)store->own)->loaded, 32, "%.31s",
+			PQgetvalue(answer, 0, 0));
+	PQclear(answer);
+	return answer != NULL;
+}
+
+static bool has_loaded(struct kl_store *store, uint32_t node)
+{
+	const struct postgresql *pg = store->own;
+	PGconn *connection = open_node(store, node);
+	char text[96];
+	PGresult *answer;
+
+	(void)snprintf(text, sizeof text, "SELECT pg_last_wal_replay_lsn() >= '%s'", pg->loaded);
+	answer = connection ? ask(store, connection, text) : NULL;
+
+	bool has = answer && strcmp(PQgetvalue(answer, 0, 0), "t") == 0;
+
+	PQclear(answer);
+	PQfinish(connection);
+	return has;
+}
+
 static bool load(struct kl_store *store, const struct kl_row *rows, size_t count)
 {
 	struct postgresql *pg = store->own;
@@ -614,10 +644,12 @@ static bool load(struct kl_store *store, const struct kl_row *rows, size_t count
 	PQclear(made);
 	PQclear(began);
 
-	bool fine = done != NULL;
+	bool fine = done != NULL && note_loaded(store, connection);
 
 	PQclear(done);
 	PQfinish(connection);
+	for (uint32_t node = 1; node < store->nodes && fine; node++)
+		fine = kl_home_wait(store, READY_S, has_loaded, node);
 	return fine;
 }
 
