@@ -388,6 +388,19 @@ def test_a_recording_that_lies_there():
     assert done.returncode == 255 and "nothing to recover" in done.stderr, done.stderr
 
 
+def test_cases_by_name():
+    """examples/lab/cases.sh runs what it lists, and its scripts are there."""
+    cases = lambda *words: subprocess.run(["examples/lab/cases.sh", *words], capture_output=True, text=True, env=os.environ | {"KRAIT_LAB": LAB})
+    listed = {line.split()[0]: line.split()[1:] for line in cases().stdout.splitlines()}
+    assert {"inversion", "standby", "galera", "predicate-delete"} <= set(listed)
+    assert all(os.path.exists(f"examples/lab/{word}") for words in listed.values() for word in words if word.endswith(".sql"))
+    drivers = subprocess.run([LAB, "drivers"], capture_output=True, text=True).stdout
+    assert all(words[words.index("-d") + 1] in drivers for words in listed.values())
+    done = cases("inversion", "-q", "-o", TRACE)
+    assert done.returncode == 1 and "ser\tsatisfied" in done.stdout and "pl-ss\tviolated" in done.stdout, done
+    assert cases("nothing").returncode == 254
+
+
 def test_page_tells_all():
     """docs/lab.md names every driver, workload, parameter, fault and option."""
     with open("docs/lab.md") as file:
