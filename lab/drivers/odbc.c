@@ -100,8 +100,8 @@ static bool prepare(struct odbc_client *c, enum which which)
 		SQL_SUCCEEDED(bind(c, which));
 }
 
-/* A statement that has failed is not used again: where an error came amid its rows, MariaDB's ODBC driver waits
- * for the rest of them when it is. */
+/* A statement that has failed is not used again: where an error came amid its rows, MariaDB's ODBC driver
+ * waits for the rest of them when it is. */
 static bool prepare_again(struct odbc_client *c, SQLHSTMT statement)
 {
 	int which = 0;
