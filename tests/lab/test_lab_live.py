@@ -173,7 +173,7 @@ def test_lab_disk_full():
         refused = []
         for attempt in range(TRIES):  # a slow machine needs little room in that time
             seconds = 2 + 2 * attempt
-            txns, events = goes_on(f"disk-full@1s,for={seconds}s", driver, "-w", "append:keys=3,length=1000", "--duration", str(seconds + 3), "--rate", "2000", "--check", "ser,pl-ss")
+            txns, events = goes_on(f"disk-full@1s,for={seconds}s", driver, "-w", "append:keys=3,length=1000", "--duration", str(seconds + 6), "--rate", "2000", "--check", "ser,pl-ss")
             refused = [(txn, op[2]["t"]) for txn in txns for op in txn["ops"] if op[0] == "failed" and op[2]["code"] == code]
             if refused:
                 break
