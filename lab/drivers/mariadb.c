@@ -355,7 +355,8 @@ static enum kl_answer ask_place(struct maria_client *c, struct kl_result *result
 	return answer;
 }
 
-/* An error that a commit cannot have leaves open what became of it. */
+/* A deadlock, or a certification that failed, is an answer. Any other error, such as a disk without room or a
+ * node that has lost its cluster, leaves open what became of a commit. */
 static enum kl_answer commit(struct kl_client *client, struct kl_result *result)
 {
 	struct maria_client *c = (struct maria_client *)client;
@@ -365,7 +366,7 @@ static enum kl_answer commit(struct kl_client *client, struct kl_result *result)
 
 	if (answer == KL_OK)
 		answer = plain(client, result, "COMMIT");
-	return answer == KL_BUG || answer == KL_STATEMENT ? KL_GONE : answer;
+	return answer == KL_OK || answer == KL_DEADLOCK ? answer : KL_GONE;
 }
 
 static void hang_up(struct kl_client *client, bool after_sending_commit)
