@@ -5,7 +5,8 @@
  * are tracked, as many as fit in the budget; the others answer "not known to". Update: a new edge merges one
  * row; pending nodes are taken in order of a topological rank and pass on only the chains that moved, so a
  * node is mostly looked at after everything before it has settled. Rows only grow and are bounded, so this
- * ends. Cost: O(edges * chains that move). */
+ * ends. Cost: O(edges * chains that move); when it is made, an edge costs a row only if no nearer one tells
+ * of its start. */
 #include "ir/clock.h"
 
 #include <string.h>
@@ -224,35 +225,53 @@ void kr_clock_touch(struct kr_clock *c, kr_node node)
 	mark_pending(c, node.i);
 }
 
-/* What leads to `from`, and it itself, leads to `to`. In blocks, which compilers know how to do at once. */
-static void merge(const struct kr_clock *c, uint32_t from, uint32_t to)
+/* What reaches `from`, and that itself, reaches `to`; mostly that is known of nearer ones. In blocks, which
+ * compilers know how to do at once. */
+static void absorb(struct kr_clock *c, uint32_t from, uint32_t to)
 {
 	const uint32_t *source = row(c, from);
-	uint32_t *target = row(c, to);
-
+	uint32_t *target = row(c, to), chain = c->chain[from];
+	if (chain != KR_NONE && target[chain] >= c->position[from])
+		return;
 	for (uint32_t i = 0; i < c->stride; i += ROW_PAD)
 		for (uint32_t j = i; j < i + ROW_PAD; j++)
 			target[j] = source[j] > target[j] ? source[j] : target[j];
-	if (c->chain[from] != KR_NONE && target[c->chain[from]] < c->position[from])
-		target[c->chain[from]] = c->position[from];
+	if (chain != KR_NONE)
+		target[chain] = c->position[from];
 }
 
-/* In an order in which nothing is known of later that an earlier one would have to be told. */
-static enum kr_status fill(struct kr_ir *ir, struct kr_clock *c)
+/* Rows along the ranks, each from those that lead there, the nearest first. */
+static enum kr_status fill_rows(struct kr_ir *ir, struct kr_clock *c, uint32_t *first, uint32_t *preds)
 {
+	for (uint32_t r = 0; r < c->nnodes; r++)
+		for (uint32_t e = ir->head.at[c->by_rank[r]]; e != KR_NONE; e = ir->next.at[e])
+			first[c->rank[ir->edges.at[e].to.i] + 2]++;
+	kr_index_places(first, c->nnodes);
+	for (uint32_t r = 0; r < c->nnodes; r++)
+		for (uint32_t e = ir->head.at[c->by_rank[r]]; e != KR_NONE; e = ir->next.at[e])
+			preds[first[c->rank[ir->edges.at[e].to.i] + 1]++] = c->by_rank[r];
 	for (uint32_t r = 0; r < c->nnodes; r++) {
-		uint32_t v = c->by_rank[r];
-		enum kr_status status = kr_ctx_tick(ir->ctx);
-		for (uint32_t e = ir->head.at[v]; e != KR_NONE && !status; e = ir->next.at[e]) {
-			merge(c, v, ir->edges.at[e].to.i);
-			status = kr_ctx_spend(ir->ctx, 1 + c->nchains / 32);
-		}
+		for (uint32_t p = first[r + 1]; p-- > first[r];)
+			absorb(c, preds[p], c->by_rank[r]);
+		enum kr_status status =
+			kr_ctx_spend(ir->ctx, 1 + (first[r + 1] - first[r]) * (1 + c->nchains / 64));
 		if (status)
 			return status;
 	}
-	for (uint32_t v = 0; v < c->nnodes; v++)
-		kr_bits_set(c->pending, v);
 	return KR_OK;
+}
+
+static enum kr_status fill(struct kr_ir *ir, struct kr_clock *c)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	uint32_t *first = kr_mem_alloc(mem, (size_t)c->nnodes + 2, sizeof *first);
+	uint32_t *preds = kr_mem_alloc(mem, ir->edges.n, sizeof *preds);
+	enum kr_status status = first && preds ? fill_rows(ir, c, first, preds) : KR_NOMEM;
+	kr_mem_free(mem, first, (size_t)c->nnodes + 2, sizeof *first);
+	kr_mem_free(mem, preds, ir->edges.n, sizeof *preds);
+	for (uint32_t v = 0; v < c->nnodes && !status; v++)
+		mark_pending(c, v);
+	return status;
 }
 
 static enum kr_status allocate_rows(struct kr_mem *mem, struct kr_clock *c)
