@@ -130,9 +130,14 @@ enum kr_status kr_learner_grow(struct kr_learner *s, uint32_t n)
 			s->values.at[s->values.n++] = 0;
 			s->watches.at[s->watches.n++] = (struct kr_learner_watches){0};
 		}
-		insert(s, s->vars.n - 1);
 	}
 	return KR_OK;
+}
+
+void kr_learner_want(struct kr_learner *s, kr_lit l)
+{
+	if (kr_learner_open(s, l))
+		insert(s, l.i / 2);
 }
 
 static kr_lit *literals_of(struct kr_learner *s, uint32_t clause)
@@ -182,7 +187,8 @@ void kr_learner_return(struct kr_learner *s, uint32_t to)
 			continue;
 		}
 		s->values.at[l.i] = s->values.at[l.i ^ 1] = 0;
-		insert(s, l.i / 2);
+		if (s->vars.at[l.i / 2].activity > 0)
+			insert(s, l.i / 2);
 	}
 	s->trail.n = n;
 	s->starts.n = to;

@@ -30,7 +30,8 @@ struct kr_learner {
 	struct kr_words starts;             /* per level but 0: where it starts in the trail */
 	uint32_t propagated;                /* literals of the trail */
 	uint32_t kept; /* least length of the trail since its user set this: behind it all may be new */
-	struct kr_words heap;               /* open variables, the most active first; others may be in it */
+	/* variables to decide, the most active first; others may be in it */
+	struct kr_words heap;
 	double step;
 	uint32_t learned, most_learned;     /* clauses */
 	uint32_t since_restart, restarts;   /* clauses learned; times */
@@ -61,7 +62,11 @@ enum kr_status kr_learner_propagate(struct kr_learner *s);
 /* Assigns an open literal, tentatively. */
 enum kr_status kr_learner_decide(struct kr_learner *s, kr_lit l);
 
-/* The open variable that was of use most recently; KR_NONE: all are assigned. */
+/* Whoever picks is to decide this one, if it is open. */
+void kr_learner_want(struct kr_learner *s, kr_lit l);
+
+/* The open variable that was of use most recently, of those that are wanted or have been of use; KR_NONE: all
+ * of these are assigned. */
 uint32_t kr_learner_pick(struct kr_learner *s);
 
 /* Takes back all that was decided at levels above. */

@@ -2,10 +2,12 @@
  * the newest before it. Where the order breaks an edge of that world, the choices that the edge rests on
  * become variables of a SAT solver, in that state of the order, and the solver's decisions go along with the
  * order where they can: most cost nothing. An edge of a choice that the order breaks repairs it (topology.h),
- * or closes a cycle, which is a clause; then the solver takes back what it has to. When nothing is broken any
- * more the order is a world.
+ * or closes a cycle, which is a clause; then the solver takes back what it has to. What it takes back is
+ * decided anew only if it has been part of a conflict, or the order breaks it: mostly the order still keeps
+ * it, so that a conflict costs what has to do with it and not what was decided since. When nothing is broken
+ * any more the order is a world.
  *
- * Ends: each look at a whole order finds a choice that had no variable, or is the last, and the solver ends.
+ * Ends: each look at a whole order finds a choice that is not decided, or is the last, and the solver ends.
  * Right: clauses are cycles that no world has, or facts of choices.h; the world is checked edge by edge, for
  * each key whose nodes have moved since the last look.
  *
@@ -21,6 +23,11 @@
 
 /* When of so many conflicts fewer than one in so many was a new cycle, it is clauses alone that are hard. */
 enum { WINDOW = 20000, CYCLES_LEAST = 100 };
+
+/* Literals that follow from few decisions, but stand behind many others, are put into effect again whenever
+ * one of these is taken back. When that has been done so often, and as many times to each, all is decided
+ * anew: then they stand where they belong. */
+enum { AGAIN_MOST = 4000 };
 
 bool kr_repair_fits(const struct kr_ir *ir)
 {
@@ -127,6 +134,7 @@ static void unapply(struct kr_repair *r)
 	if (r->sat.kept >= r->marks.n)
 		return;
 	struct kr_repair_mark m = r->marks.at[r->sat.kept];
+	r->again += r->sat.trail.n - r->sat.kept;
 	r->marks.n = r->sat.kept;
 	kr_topology_cut(&r->order, m.arcs);
 	while (r->reads.n > m.reads) {
@@ -197,30 +205,70 @@ static int by_wanted_place(const void *a, const void *b)
 	return kr_then(KR_ORDER(x->place, y->place), KR_ORDER(x->before.i, y->before.i));
 }
 
+static enum kr_status make(struct kr_repair *r, const struct kr_wanted *x, bool *broken)
+{
+	kr_lit l;
+	if (x->source.i != KR_NONE)
+		return kr_choices_source(r->c, x->source, (kr_version){KR_NONE}, &l);
+	if (x->before.i != KR_NONE)
+		return kr_choices_order(r->c, x->before, x->after, &l);
+	return add_base(r, x->base, broken);
+}
+
+/* A literal of the observation that is open, or KR_NONE. */
+static enum kr_status open_source(struct kr_repair *r, kr_obs o, kr_lit *out)
+{
+	kr_version v;
+	out->i = KR_NONE;
+	for (kr_candidates it = kr_asg_candidates(r->asg, o); kr_asg_next(r->asg, &it, &v);) {
+		enum kr_status status = kr_choices_source(r->c, o, v, out);
+		if (status || (out->i != KR_NONE && kr_learner_open(&r->sat, *out)))
+			return status;
+	}
+	out->i = KR_NONE;
+	return KR_OK;
+}
+
+/* One variable of what was found broken is to be decided. *any: there is one, or an edge that was added. */
+static enum kr_status want(struct kr_repair *r, const struct kr_wanted *x, bool *any)
+{
+	kr_lit l = {KR_NONE};
+	enum kr_status status = KR_OK;
+	if (x->source.i != KR_NONE)
+		status = open_source(r, x->source, &l);
+	else if (x->before.i != KR_NONE)
+		status = kr_choices_order(r->c, x->before, x->after, &l);
+	else
+		*any = true;
+	if (status || l.i == KR_NONE || !kr_learner_open(&r->sat, l))
+		return status;
+	*any = true;
+	kr_learner_want(&r->sat, l);
+	return KR_OK;
+}
+
 /* What was found broken becomes variables, from the order's start on: then what is decided near each other is
  * so in the order, too, and a conflict takes back little. */
 static enum kr_status ground(struct kr_repair *r)
 {
-	bool broken = false;
+	bool broken = false, any = false;
 	enum kr_status status = KR_OK;
 	KR_SORT(r->wanted.at, r->wanted.n, by_wanted_place);
 	for (uint32_t i = 0; i < r->wanted.n && !status && !broken; i++) {
-		const struct kr_wanted *x = &r->wanted.at[i];
-		kr_lit l;
-		if (x->source.i != KR_NONE)
-			status = kr_choices_source(r->c, x->source, (kr_version){KR_NONE}, &l);
-		else if (x->before.i != KR_NONE)
-			status = kr_choices_order(r->c, x->before, x->after, &l);
-		else
-			status = add_base(r, x->base, &broken);
+		status = make(r, &r->wanted.at[i], &broken);
 		if (!status)
 			status = kr_ctx_tick(r->ir->ctx);
 	}
+	if (!status)
+		status = tell(r);
+	for (uint32_t i = 0; i < r->wanted.n && !status && !r->sat.refuted; i++)
+		status = want(r, &r->wanted.at[i], &any);
 	kr_vec_clear(&r->wanted);
-	return status ? status : tell(r);
+	any |= r->sat.trail.n > r->marks.n; /* what the trace tells of a new variable is assigned already */
+	return status || any || r->sat.refuted ? status : KR_INTERNAL;
 }
 
-/* When all variables are assigned: *done if the order is a world, else there are more of them now. */
+/* When all is decided that was to be: *done if the order is a world, else there are more of them now. */
 static enum kr_status look(struct kr_repair *r, bool *done)
 {
 	enum kr_status status = KR_OK;
@@ -321,6 +369,12 @@ static enum kr_status step(struct kr_repair *r, bool *done)
 	bool broken = false;
 	enum kr_status status = kr_learner_propagate(&r->sat);
 	unapply(r);
+	if (r->again >
+		AGAIN_MOST + AGAIN_MOST / 1000 * r->sat.trail.n) { /* literals find their places anew */
+		r->again = 0;
+		kr_learner_return(&r->sat, 0);
+		unapply(r);
+	}
 	if (!status && !r->sat.refuted)
 		status = apply(r, &broken);
 	if (status || r->sat.refuted)

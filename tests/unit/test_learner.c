@@ -52,10 +52,18 @@ static bool is_satisfiable(const struct formula *f)
 	return false;
 }
 
+/* The next variable to decide, when all are wanted. */
+static uint32_t pick(struct kr_learner *s)
+{
+	for (uint32_t v = 0; v < VARS; v++)
+		kr_learner_want(s, (kr_lit){2 * v});
+	return kr_learner_pick(s);
+}
+
 /* A decision by whim, among the open variables. */
 static void decide(struct kr_learner *s, struct kr_rng *rng)
 {
-	uint32_t var = kr_learner_pick(s);
+	uint32_t var = pick(s);
 	for (int i = 0; i < 4; i++) {
 		uint32_t other = (uint32_t)kr_rng_below(rng, VARS);
 		if (kr_learner_open(s, (kr_lit){2 * other}))
@@ -70,7 +78,7 @@ static bool solve(struct kr_learner *s, const struct formula *f, struct kr_rng *
 	assert_int_equal(kr_learner_grow(s, VARS), KR_OK);
 	while (!s->refuted) {
 		assert_int_equal(kr_learner_propagate(s), KR_OK);
-		bool all = kr_learner_pick(s) == KR_NONE;
+		bool all = pick(s) == KR_NONE;
 		if (!s->refuted && told < f->nclauses && (all || kr_rng_below(rng, 2) == 0)) {
 			assert_int_equal(kr_learner_add(s, f->literals[told], f->length[told]), KR_OK);
 			told++;
