@@ -121,13 +121,18 @@ enum kr_status kr_prefer(const struct kr_ir *ir, enum kr_guess guess, uint32_t *
 {
 	struct kr_mem *mem = &ir->ctx->mem;
 	enum kr_status status = KR_OK;
-	*possible = guess != KR_GUESS_TIME || all_have_times(ir->asg);
+	bool cyclic;
+	*possible = guess == KR_GUESS_TIME ? all_have_times(ir->asg)
+		: guess == KR_GUESS_DEPTH  ? (ir->facts & KR_FACT_WR) != 0
+					   : true;
 	if (!*possible)
 		return KR_OK;
 	if (guess == KR_GUESS_TRACE) {
 		place_by_trace(ir, place);
 		return KR_OK;
 	}
+	if (guess == KR_GUESS_DEPTH)
+		return kr_ir_along(ir, place, &cyclic);
 	struct guess *guesses = kr_mem_alloc(mem, ir->nnodes, sizeof *guesses);
 	if (!guesses)
 		return KR_NOMEM;

@@ -8,6 +8,7 @@ enum kr_guess {
 	KR_GUESS_TIME,     /* by the time at which clients learned of the outcome; needs times for all */
 	KR_GUESS_PROGRESS, /* all sessions run from first to last at even pace */
 	KR_GUESS_TRACE,    /* as the trace lists them */
+	KR_GUESS_DEPTH,    /* by how much is known to come before and after; needs dependencies as edges */
 	KR_GUESSES
 };
 

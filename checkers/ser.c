@@ -53,6 +53,6 @@ const struct kr_checker kr_checker_ser = {
 	.title = "serializability: saturation, then Z3 for the choices on the cycles that remain",
 	.source = "Tan et al., Cobra, OSDI 2020; Zhang, Mu, Tan, Boomslang, 2026",
 	.levels = levels,
-	.passes = "so,rt,presence,wr,ww,rw,clock,saturate",
+	.passes = "so,rt,presence,wr,ww,rw,sweep,clock,saturate",
 	.backend = "z3",
 };

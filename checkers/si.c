@@ -55,6 +55,6 @@ const struct kr_checker kr_checker_si = {
 		 "then Z3",
 	.source = "Cerone and Gotsman, J. ACM 2018; Zhang et al., Viper, EuroSys 2023",
 	.levels = levels,
-	.passes = "so,rt,presence,wr,ww,rw,clock,saturate",
+	.passes = "so,rt,presence,wr,ww,rw,sweep,clock,saturate",
 	.backend = "z3",
 };

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/order.h"
+
 #include "ir/clock.h"
 #include "ir/proof.h"
 #include "ir/units.h"
@@ -151,6 +153,59 @@ enum kr_status kr_ir_topological(const struct kr_ir *ir, kr_node *out, bool *cyc
 	*cyclic = emit_ready(ir, degree, out) < ir->nnodes;
 	kr_mem_free(&ir->ctx->mem, degree, ir->nnodes, sizeof *degree);
 	return KR_OK;
+}
+
+struct along {
+	double at;
+	uint32_t node;
+};
+
+static int by_way(const void *a, const void *b)
+{
+	const struct along *x = a, *y = b;
+	return kr_then(KR_ORDER(x->at, y->at), KR_ORDER(x->node, y->node));
+}
+
+/* Along an edge what is before grows and what is behind shrinks, so their share grows. */
+static void measure(const struct kr_ir *ir, const kr_node *order, uint32_t *before, uint32_t *behind)
+{
+	uint32_t n = ir->nnodes;
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		bool back = i >= n;
+		uint32_t v = order[back ? 2 * n - 1 - i : i].i;
+		for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->next.at[e]) {
+			uint32_t to = ir->edges.at[e].to.i;
+			if (!back && before[to] <= before[v])
+				before[to] = before[v] + 1;
+			if (back && behind[v] <= behind[to])
+				behind[v] = behind[to] + 1;
+		}
+	}
+}
+
+enum kr_status kr_ir_along(const struct kr_ir *ir, uint32_t *place, bool *cyclic)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	uint32_t n = ir->nnodes;
+	kr_node *order = kr_mem_alloc(mem, n, sizeof *order);
+	uint32_t *before = kr_mem_alloc(mem, n, sizeof *before),
+		 *behind = kr_mem_alloc(mem, n, sizeof *behind);
+	struct along *nodes = kr_mem_alloc(mem, n, sizeof *nodes);
+	bool ok = order && before && behind && nodes;
+	enum kr_status status = ok ? kr_ir_topological(ir, order, cyclic) : KR_NOMEM;
+	if (!status && !*cyclic)
+		measure(ir, order, before, behind);
+	for (uint32_t v = 0; v < n && !status; v++)
+		nodes[v] = (struct along){(before[v] + 0.5) / (before[v] + behind[v] + 1), v};
+	if (!status)
+		KR_SORT(nodes, n, by_way);
+	for (uint32_t i = 0; i < n && !status; i++)
+		place[nodes[i].node] = i;
+	kr_mem_free(mem, order, n, sizeof *order);
+	kr_mem_free(mem, before, n, sizeof *before);
+	kr_mem_free(mem, behind, n, sizeof *behind);
+	kr_mem_free(mem, nodes, n, sizeof *nodes);
+	return status;
 }
 
 /* ---- paths ---- */

@@ -113,6 +113,11 @@ enum kr_status kr_ir_add_edge(struct kr_ir *ir, struct kr_edge edge);
  * set when there is none (then `out` is undefined). `out` has room for nnodes. */
 enum kr_status kr_ir_topological(const struct kr_ir *ir, kr_node *out, bool *cyclic);
 
+/* Places in another topological order, per node: by how far along the longest way of known edges that leads
+ * through it a node is, time nodes like others. Where much is known, that is near where it has to be.
+ * *cyclic: there is no such order; then it is any permutation. O(edges + nodes log nodes). */
+enum kr_status kr_ir_along(const struct kr_ir *ir, uint32_t *place, bool *cyclic);
+
 /* A short path of known edges older than `age` from a to b (both ends differ), as edge indices in order:
  * fewest derived edges, and few edges. *found is false when there is none. `path` is appended to.
  * O(edges). */

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "ir/clock.h"
+#include "ir/readers.h"
 #include "ir/units.h"
 
 enum { MOST_PAIRS = 1 << 25 };
@@ -29,8 +30,8 @@ struct work {
 	struct kr_ir *ir;
 	const struct kr_pruner *ask;
 	KR_VEC(struct pair) open;
-	uint32_t *reader_head, *reader_next; /* per version, per observation: who saw it, KR_NONE ends */
-	uint32_t added;                      /* edges of this round */
+	struct kr_readers readers;
+	uint32_t added; /* edges of this round */
 	bool too_many;
 };
 
@@ -51,40 +52,10 @@ static enum kr_status add(struct work *w, enum kr_edge_kind kind, enum kr_rule r
 			(uint8_t)rule});
 }
 
-/* ---- who saw what ---- */
-
-static enum kr_status index_readers(struct work *w)
-{
-	const struct kr_asg *asg = w->ir->asg;
-	struct kr_mem *mem = &w->ir->ctx->mem;
-	w->reader_head = kr_mem_alloc(mem, asg->nversions, sizeof *w->reader_head);
-	w->reader_next = kr_mem_alloc(mem, asg->nobs, sizeof *w->reader_next);
-	if (!w->reader_head || !w->reader_next)
-		return KR_NOMEM;
-	memset(w->reader_head, 0xff, asg->nversions * sizeof *w->reader_head);
-	for (uint32_t o = asg->nobs; o-- > 0;) {
-		kr_version seen = w->ir->source[o];
-		if (seen.i == KR_NONE || !kr_ir_is_present(w->ir, asg->obs[o].txn))
-			continue;
-		w->reader_next[o] = w->reader_head[seen.i];
-		w->reader_head[seen.i] = o;
-	}
-	return KR_OK;
-}
-
-/* Is an rw edge from the observer of o to v's writer one that closes cycles? */
-static bool counts(const struct work *w, uint32_t o, kr_version v)
-{
-	const struct kr_observation *obs = &w->ir->asg->obs[o];
-	if (obs->txn.i == writer(w, v).i || !kr_ir_rw_counts(w->ir, (kr_obs){o}))
-		return false;
-	return !obs->predicate || !kr_asg_in_set(w->ir->asg, obs->set, v);
-}
-
 static enum kr_status add_rw_from_readers(struct work *w, kr_version seen, kr_version later)
 {
-	for (uint32_t o = w->reader_head[seen.i]; o != KR_NONE; o = w->reader_next[o])
-		if (counts(w, o, later))
+	for (uint32_t o = w->readers.head[seen.i]; o != KR_NONE; o = w->readers.next[o])
+		if (kr_readers_mind(w->ir, o, later))
 			KR_TRY(add(w, KR_RW, KR_RULE_LATER, w->ir->asg->obs[o].txn, writer(w, later), o));
 	return KR_OK;
 }
@@ -135,8 +106,8 @@ static enum verdict closes(const struct work *w, kr_version a, kr_version b, uin
 	kr_version last = kr_unit_last(w->ir, a);
 	if (w->ask->writes_before(w->ask->data, writer(w, b), writer(w, last)))
 		return BY_PATH;
-	for (*o = w->reader_head[last.i]; *o != KR_NONE; *o = w->reader_next[*o])
-		if (counts(w, *o, b) &&
+	for (*o = w->readers.head[last.i]; *o != KR_NONE; *o = w->readers.next[*o])
+		if (kr_readers_mind(w->ir, *o, b) &&
 			w->ask->reaches_read(w->ask->data, writer(w, b), w->ir->asg->obs[*o].txn))
 			return BY_READER;
 	return OPEN;
@@ -205,7 +176,7 @@ static enum kr_status run_round(struct work *w)
 static enum kr_status list(struct work *w)
 {
 	KR_TRY(w->ir->units ? KR_OK : kr_units_find(w->ir, false));
-	KR_TRY(index_readers(w));
+	KR_TRY(kr_readers_init(&w->readers, w->ir));
 	for (uint32_t k = 0; k < w->ir->asg->nkeys && !w->too_many; k++)
 		KR_TRY(list_key(w, k));
 	return KR_OK;
@@ -240,7 +211,6 @@ bool kr_prune_applies(const struct kr_ir *ir)
 
 enum kr_status kr_prune(struct kr_ir *ir, const struct kr_pruner *pruner, enum kr_change *change)
 {
-	struct kr_mem *mem = &ir->ctx->mem;
 	struct work w = {.ir = ir, .ask = pruner};
 	uint32_t edges = ir->edges.n;
 	enum kr_status status = list(&w);
@@ -249,9 +219,8 @@ enum kr_status kr_prune(struct kr_ir *ir, const struct kr_pruner *pruner, enum k
 		status = run_rounds(&w, change);
 	if (!status && *change == KR_UNCHANGED && ir->edges.n > edges)
 		*change = KR_CHANGED;
-	kr_vec_done(mem, &w.open);
-	kr_mem_free(mem, w.reader_head, ir->asg->nversions, sizeof *w.reader_head);
-	kr_mem_free(mem, w.reader_next, ir->asg->nobs, sizeof *w.reader_next);
+	kr_vec_done(&ir->ctx->mem, &w.open);
+	kr_readers_done(&w.readers, ir);
 	return status;
 }
 

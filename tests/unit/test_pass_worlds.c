@@ -867,7 +867,7 @@ static void compare(const struct kr_ir *ir)
 /* Returns what became of it: KR_CONFLICT, or something else. */
 static enum kr_change check_text(const struct kr_level *level, enum kr_order order, const char *text)
 {
-	static const char *const passes[] = {"so", "rt", "presence", "wr", "ww", "rw", "clock", "saturate"};
+	static const char *const passes[] = {"so", "rt", "presence", "wr", "ww", "rw", "sweep", "clock", "saturate"};
 	struct kr_ctx ctx;
 	struct kr_err err;
 	struct kr_asg asg;
@@ -886,11 +886,11 @@ static enum kr_change check_text(const struct kr_level *level, enum kr_order ord
 			check_orders(&ir);
 		if (i == 5)
 			check_later(&ir);
-		if (i == 7 && change != KR_CONFLICT)
+		if (i == 8 && change != KR_CONFLICT)
 			check_saturated(&ir);
 		if (change != KR_CONFLICT)
 			check_counts(&ir);
-		if (i == 2 || i == 5 || i == 7 || change == KR_CONFLICT)
+		if (i == 2 || i == 5 || i == 6 || i == 8 || change == KR_CONFLICT)
 			compare(&ir);
 	}
 	kr_ir_done(&ir);
