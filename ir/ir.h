@@ -57,7 +57,8 @@ struct kr_ir {
 	KR_VEC(uint32_t) head;           /* per node: newest edge out of it, or KR_NONE */
 	/* per observation; KR_NONE: open, or its transaction is not (yet) known to be present */
 	kr_version *source;
-	/* per observation: 1 + another one of the same key by the same transaction, in a ring; 0: it is alone */
+	/* per observation: 1 + another one of the same key by the same transaction, in a ring; 0: it is
+	 * alone */
 	uint32_t *sibling;
 	/* per observation: number of edges when its source became known (0: the trace alone tells) */
 	uint32_t *source_age;

@@ -98,7 +98,8 @@ static bool returns(const struct condition *c, const struct kr_version *version)
 	return version && version->present && version->value >= c->ge && version->value < c->lt;
 }
 
-static const struct kr_version *seen(const struct kr_looks *l, const struct kr_chain *chain, const char *view)
+static const struct kr_version *seen(const struct kr_looking *l, const struct kr_chain *chain,
+	const char *view)
 {
 	uint32_t n;
 
@@ -106,7 +107,7 @@ static const struct kr_version *seen(const struct kr_looks *l, const struct kr_c
 	return n > 0 ? &chain->of.at[n - 1] : NULL;
 }
 
-static void look(struct kr_looks *l, const struct condition *c, const struct kr_chain *chain,
+static void look(struct kr_looking *l, const struct condition *c, const struct kr_chain *chain,
 	const char *view, const json_t *rows)
 {
 	const struct kr_version *version = seen(l, chain, view);
@@ -119,7 +120,7 @@ static void look(struct kr_looks *l, const struct condition *c, const struct kr_
 		l->name(l->data, chain->key, version);
 }
 
-static void look_at_all(struct kr_looks *l, const struct condition *c, const char *view, const json_t *rows)
+static void look_at_all(struct kr_looking *l, const struct condition *c, const char *view, const json_t *rows)
 {
 	const struct kr_chains *chains = l->chains;
 	uint32_t i;
@@ -136,7 +137,7 @@ static void look_at_all(struct kr_looks *l, const struct condition *c, const cha
 }
 
 /* What the operation wrote. */
-static void take_own(struct kr_looks *l, const char *name, const json_t *op)
+static void take_own(struct kr_looking *l, const char *name, const json_t *op)
 {
 	const char *key = json_string_value(json_array_get(op, 1));
 	json_t *row;
@@ -152,7 +153,7 @@ static void take_own(struct kr_looks *l, const char *name, const json_t *op)
 		(void)json_object_set_new(l->mine, key, json_true());
 }
 
-void kr_looks_take(struct kr_looks *l, json_t *op)
+void kr_looks_take(struct kr_looking *l, json_t *op)
 {
 	const char *name = json_string_value(json_array_get(op, 0));
 	const json_t *attributes = json_array_get(op, json_array_size(op) - 1), *value;

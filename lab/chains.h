@@ -34,7 +34,7 @@ bool kr_chains_sort(struct kr_chains *chains);
 void kr_chains_done(struct kr_chains *chains);
 
 /* What was seen of the keys that a range or scan covers. */
-struct kr_looks {
+struct kr_looking {
 	const struct kr_chains *chains;
 	bool (*sees)(const char *view, uint64_t mark);
 	uint64_t own;         /* the reader's number */
@@ -45,6 +45,6 @@ struct kr_looks {
 	uint64_t fit, differ; /* keys */
 };
 /* Takes the next operation of the reader, as the trace has it. */
-void kr_looks_take(struct kr_looks *looks, json_t *op);
+void kr_looks_take(struct kr_looking *looks, json_t *op);
 
 #endif

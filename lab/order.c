@@ -200,7 +200,7 @@ static void name_seen(void *data, const char *key, const struct kr_version *vers
 
 /* The attribute `marks` of an operation becomes `versions`. One's own versions are no news. What should have
  * been returned has no mark: the snapshot tells (chains.h). */
-static void name_versions(struct order *o, json_t *op, struct kr_looks *looks)
+static void name_versions(struct order *o, json_t *op, struct kr_looking *looks)
 {
 	json_t *attributes = json_array_get(op, json_array_size(op) - 1),
 	       *marks = json_object_get(attributes, "marks");
@@ -229,7 +229,7 @@ static void name_versions(struct order *o, json_t *op, struct kr_looks *looks)
 
 static void name_all_versions(struct order *o, json_t *ops, uint64_t own)
 {
-	struct kr_looks looks = {.chains = &o->chains,
+	struct kr_looking looks = {.chains = &o->chains,
 		.sees = o->sees,
 		.own = own,
 		.mine = json_object(),

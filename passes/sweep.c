@@ -14,13 +14,14 @@
  *
  * Longer than usual: the sets of a block are there only while it is looked at, so that all that is asked of
  * them stands here. */
-#include "passes/prune.h"
+#include "passes/sweep.h"
 
 #include <string.h>
 
 #include "base/bits.h"
 #include "base/order.h"
 #include "ir/readers.h"
+#include "passes/prune.h"
 
 enum {
 	WORDS = 32,
@@ -30,6 +31,7 @@ enum {
 	ROUNDS_MOST = 8,
 	STEPS = 256, /* of distances */
 	FAR = 32,    /* that part of what is open may be farther apart than what is followed */
+	NODES_LEAST = 512, /* clocks of fewer are short whatever the chains, and tell plainer reasons */
 	NODES_MOST = 1 << 18,
 	WORDS_MOST = 1 << 26, /* of all sets */
 	LITTLE = 64 /* a round that adds fewer edges than that part of the versions has found little */
@@ -409,10 +411,9 @@ static bool applies(const struct kr_ir *ir)
 		words < kr_mem_left(&ir->ctx->mem) / 4 / sizeof(uint64_t) && words < WORDS_MOST;
 }
 
-static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)
+enum kr_status kr_sweep(struct kr_ir *ir, enum kr_change *change)
 {
 	struct sweep s = {.ir = ir};
-	(void)err;
 	if (!applies(ir))
 		return KR_OK;
 	enum kr_status status = begin(&s);
@@ -420,6 +421,12 @@ static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_er
 		status = run_rounds(&s, change);
 	end(&s);
 	return status;
+}
+
+static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)
+{
+	(void)err;
+	return ir->nnodes < NODES_LEAST ? KR_OK : kr_sweep(ir, change);
 }
 
 const struct kr_pass kr_pass_sweep = {

@@ -14,6 +14,7 @@
 #include "ir/clock.h"
 #include "ir/proof.h"
 #include "passes/pass.h"
+#include "passes/sweep.h"
 
 enum { MOST = 12, ROUNDS = 20000 };
 
@@ -880,7 +881,9 @@ static enum kr_change check_text(const struct kr_level *level, enum kr_order ord
 		fail_msg("%s\n%s", err.text, text);
 	assert_int_equal(kr_ir_init(&ir, &ctx, &asg, level, order), KR_OK);
 	for (size_t i = 0; i < KR_COUNT(passes) && change != KR_CONFLICT; i++) {
-		if (kr_passes_run(&ir, passes[i], NULL, NULL, &change, &err) || kr_ir_verify(&ir, &err))
+		enum kr_status status = i == 6 ? kr_sweep(&ir, &change)
+					       : kr_passes_run(&ir, passes[i], NULL, NULL, &change, &err);
+		if (status || kr_ir_verify(&ir, &err))
 			fail_msg("%s: %s\n%s", passes[i], err.text, text);
 		if (i == 1)
 			check_orders(&ir);
