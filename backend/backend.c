@@ -86,3 +86,12 @@ const struct kr_backend *kr_backend_find(const struct kr_modules *more, const ch
 			return backend;
 	return NULL;
 }
+
+void kr_answer_conflict(struct kr_answer *answer, struct kr_ir *ir)
+{
+	struct kr_proof empty = answer->proof;
+
+	answer->proof = *ir->conflict;
+	*ir->conflict = empty;
+	answer->outcome = KR_VIOLATED;
+}

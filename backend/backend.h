@@ -34,6 +34,9 @@ enum kr_status kr_backend_write(const struct kr_backend *backend, struct kr_ir *
 void kr_answer_init(struct kr_answer *answer, struct kr_mem *mem);
 void kr_answer_done(struct kr_answer *answer, struct kr_mem *mem);
 
+/* KR_VIOLATED by the conflict of the IR (there must be one), whose cycles it takes. */
+void kr_answer_conflict(struct kr_answer *answer, struct kr_ir *ir);
+
 extern const struct kr_backend *const kr_backend_registry[]; /* NULL-terminated, by name */
 extern const size_t kr_backend_registry_count;
 

@@ -14,6 +14,7 @@
 #include "backend/search.h"
 #include "backend/single.h"
 #include "backend/solver_z3.h"
+#include "backend/sorted.h"
 #include "backend/world.h"
 #include "ir/units.h"
 
@@ -225,7 +226,11 @@ static enum kr_status search(struct search *s, struct kr_err *err)
 	enum kr_status status = kr_candidate_begin(&s->world, &s->choices);
 	if (!status && s->plan->schedule && s->world.served)
 		return kr_candidate_answer(&s->world, s->world.order, true, s->answer);
-	if (!status && s->plan->ground)
+	if (!status)
+		status = kr_sorted_decide(s->ir, s->answer);
+	if (status || s->answer->outcome == KR_SATISFIED)
+		return status;
+	if (s->plan->ground)
 		status = begin_eagerly(s, &done, err);
 	if (!status && repairs)
 		status = repair(s, &done, err);
@@ -267,10 +272,7 @@ static enum kr_status known_conflict(struct kr_ir *ir, struct kr_answer *out, bo
 		*found = false; /* allowed; those that are not turn up later */
 		return KR_OK;
 	}
-	struct kr_proof empty = out->proof;
-	out->proof = *ir->conflict;
-	*ir->conflict = empty;
-	out->outcome = KR_VIOLATED;
+	kr_answer_conflict(out, ir);
 	return KR_OK;
 }
 

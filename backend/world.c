@@ -4,6 +4,7 @@
  * costs O(edges + versions log versions). */
 #include "backend/world.h"
 #include "backend/backtrack.h"
+#include "backend/cuts.h"
 #include "backend/prefer.h"
 
 #include <string.h>
@@ -514,8 +515,10 @@ enum kr_status kr_candidate_follow(struct kr_candidate *w)
 {
 	for (uint32_t i = 0; i < w->ir->nnodes; i++)
 		w->place[w->chosen.order[i].i] = i;
+	enum kr_status status = kr_cuts_apply(w->ir) ? kr_cuts_settle(w) : KR_OK;
 	settle_free(w, true);
-	enum kr_status status = add_order(w);
+	if (!status)
+		status = add_order(w);
 	w->whole.place = w->place;
 	return status ? status : kr_overlay_sort(&w->whole);
 }
@@ -523,6 +526,10 @@ enum kr_status kr_candidate_follow(struct kr_candidate *w)
 enum kr_status kr_candidate_complete(struct kr_candidate *w)
 {
 	bool all = kr_level_asks(w->ir->level) != KR_ASK_READERS;
+	if (kr_cuts_apply(w->ir)) {
+		w->forced = 1; /* nobody was asked */
+		return kr_candidate_follow(w);
+	}
 	enum kr_status status = kr_candidate_schedule(w);
 	if (status || (w->forced == 0 && all))
 		return status;

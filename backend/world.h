@@ -74,7 +74,8 @@ enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choic
  * rules. */
 enum kr_status kr_candidate_schedule(struct kr_candidate *w);
 
-/* When w->chosen is acyclic: schedules everything. w->forced == 0: w->order is a world. Otherwise fills
+/* When w->chosen is acyclic: schedules everything, or does as kr_candidate_follow where that is better
+ * (cuts.h). w->forced == 0: w->order is a world. Otherwise fills
  * w->whole with the edges of the world that the order suggests, and sorts it: when that is acyclic, its order
  * is a world. */
 enum kr_status kr_candidate_complete(struct kr_candidate *w);

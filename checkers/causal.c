@@ -78,10 +78,10 @@ static const struct kr_level levels[] = {
 
 const struct kr_checker kr_checker_causal = {
 	.name = "causal",
-	.title = "read committed, read atomic and causal consistency by axioms: saturation decides unless "
+	.title = "read committed, read atomic and causal consistency by axioms, which decide unless "
 		 "sources are open",
 	.source = "Biswas and Enea, OOPSLA 2019",
 	.levels = levels,
-	.passes = "so,rt,presence,wr,ww,rw,clock,saturate",
+	.passes = "so,rt,presence,wr,visible,ww,rw,clock,saturate",
 	.backend = "z3",
 };

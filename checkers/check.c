@@ -17,6 +17,7 @@
 
 #include <stdio.h>
 
+#include "checkers/axioms.h"
 #include "checkers/bare.h"
 #include "checkers/certify.h"
 #include "checkers/pipeline.h"
@@ -211,6 +212,16 @@ static enum kr_status attempt_stronger(struct asking *a, enum kr_order order, st
 	return status;
 }
 
+/* Not where the analysis has worlds that are none, or leaves out what may tell one that is. */
+static enum kr_status attempt_axioms(struct asking *a, enum kr_order order, struct kr_err *err)
+{
+	const struct kr_analysis *analysis = a->analysis;
+	bool whole = !analysis->left_out[0] && !analysis->coarse && !analysis->told_lists && !a->allowed;
+	return whole && kr_level_is_axiomatic(a->options->level)
+		? kr_axioms_decide(a->ctx, a->h, &analysis->asg, a->options, order, a->out, err)
+		: KR_OK;
+}
+
 /* Of the ASG without observations; known orders that contradict each other settle it. */
 static enum kr_status decide_bare(struct asking *a, enum kr_order order, struct kr_err *err)
 {
@@ -239,7 +250,9 @@ static enum kr_status decide_order(struct asking *a, enum kr_order order, struct
 	bool bare = kr_bare_level(a->options->level);
 	bool exact = a->analysis->left_out[0] && bare; /* here it is, and at stronger levels it is not */
 	bool attempts = !by_hand(a->ctx, a->options) && a->analysis->anomaly_count == 0 && !exact;
-	enum kr_status status = attempts ? attempt_stronger(a, order, err) : KR_OK;
+	enum kr_status status = attempts ? attempt_axioms(a, order, err) : KR_OK;
+	if (!status && attempts && a->out->outcome == KR_UNDECIDED)
+		status = attempt_stronger(a, order, err);
 	if (status || a->out->outcome != KR_UNDECIDED || a->allowed)
 		return status;
 	if (bare)

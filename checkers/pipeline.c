@@ -36,13 +36,16 @@ static enum kr_status fail_unfounded(const struct kr_history *h, const struct kr
 		kr_rule_name((enum kr_rule)e->rule));
 }
 
-static enum kr_status certify_proof(const struct kr_history *h, struct kr_ir *ir, struct kr_proof *proof,
+enum kr_status kr_pipeline_refute(const struct kr_history *h, struct kr_ir *ir, struct kr_proof *proof,
 	struct kr_verdict *out, struct kr_err *err)
 {
 	enum kr_status status = kr_certify_proof(ir, proof, &out->certificate);
 	if (!status)
 		status = kr_certify_lost_updates(ir->level, &out->certificate);
-	return status == KR_INTERNAL ? fail_unfounded(h, ir, proof->unfounded, out, err) : status;
+	if (status == KR_INTERNAL)
+		return fail_unfounded(h, ir, proof->unfounded, out, err);
+	out->outcome = status ? KR_UNDECIDED : KR_VIOLATED; /* not before its certificate is whole */
+	return status;
 }
 
 static enum kr_status solve(const struct kr_history *h, struct kr_ir *ir, const char *name,
@@ -65,7 +68,7 @@ static enum kr_status solve(const struct kr_history *h, struct kr_ir *ir, const 
 		if (answer.outcome == KR_SATISFIED)
 			status = kr_certify_world(ir, &answer, &out->certificate);
 		else if (answer.outcome == KR_VIOLATED)
-			status = certify_proof(h, ir, &answer.proof, out, err);
+			status = kr_pipeline_refute(h, ir, &answer.proof, out, err);
 		else
 			snprintf(out->reason, sizeof out->reason, "%s", answer.reason);
 	}
@@ -100,11 +103,8 @@ enum kr_status kr_pipeline_decide(const struct kr_history *h, struct kr_ir *ir,
 	ir->undecided = (struct kr_rounds){0};
 	if (status)
 		return status;
-	if (change == KR_CONFLICT) {
-		status = certify_proof(h, ir, ir->conflict, out, err);
-		out->outcome = status ? KR_UNDECIDED : KR_VIOLATED;
-		return status;
-	}
+	if (change == KR_CONFLICT)
+		return kr_pipeline_refute(h, ir, ir->conflict, out, err);
 	int64_t start = kr_now_ns();
 	status = solve(h, ir, options->backend ? options->backend : out->checker->backend, out, err);
 	out->solve_seconds = (double)(kr_now_ns() - start) * 1e-9;

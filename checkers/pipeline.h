@@ -10,8 +10,12 @@
 enum kr_status kr_pipeline_passes(struct kr_ir *ir, const char *passes, const struct kr_pass_options *options,
 	struct kr_verdict *out, enum kr_change *change, struct kr_err *err);
 
-/* Decides: outcome and certificate of *out, which is not verified yet. KR_INTERNAL: a refutation rests on an
- * edge that its rule does not bear out; err names pass, edge and rule. */
+/* The level is refuted: outcome and certificate of *out, which is not verified yet. KR_INTERNAL: the
+ * refutation rests on an edge that its rule does not bear out; err names pass, edge and rule. */
+enum kr_status kr_pipeline_refute(const struct kr_history *h, struct kr_ir *ir, struct kr_proof *proof,
+	struct kr_verdict *out, struct kr_err *err);
+
+/* Decides: outcome and certificate of *out, which is not verified yet. KR_INTERNAL as above. */
 enum kr_status kr_pipeline_decide(const struct kr_history *h, struct kr_ir *ir,
 	const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err);
 

@@ -135,6 +135,11 @@ static inline kr_key kr_asg_whole(const struct kr_asg *asg, kr_key k)
 	return k.i < asg->nkeys - asg->nparts ? k : asg->parts[k.i - (asg->nkeys - asg->nparts)].of;
 }
 
+static inline bool kr_asg_is_part(const struct kr_asg *asg, kr_key k)
+{
+	return k.i >= asg->nkeys - asg->nparts;
+}
+
 static inline kr_version kr_asg_initial(const struct kr_asg *asg, kr_key k)
 {
 	return (kr_version){asg->keys[k.i].first};

@@ -72,7 +72,7 @@ static enum kr_status allocate(struct kr_ir *ir)
 enum kr_status kr_ir_init(struct kr_ir *ir, struct kr_ctx *ctx, const struct kr_asg *asg,
 	const struct kr_level *level, enum kr_order order)
 {
-	*ir = (struct kr_ir){.ctx = ctx, .asg = asg, .level = level, .order = order};
+	*ir = (struct kr_ir){.ctx = ctx, .asg = asg, .level = level, .order = order, .visible = KR_NONE};
 	if (level->model != KR_NODES_TXN && asg->ntxns > KR_NONE / 4)
 		return KR_NOMEM;
 	ir->nnodes = level->model == KR_NODES_TXN ? asg->ntxns : 2 * asg->ntxns;
@@ -124,6 +124,14 @@ enum kr_status kr_ir_add_edge(struct kr_ir *ir, struct kr_edge edge)
 	ir->next.at[ir->next.n++] = ir->head.at[edge.from.i];
 	ir->head.at[edge.from.i] = index;
 	return KR_OK;
+}
+
+uint32_t kr_ir_known_sources(const struct kr_ir *ir)
+{
+	uint32_t known = 0;
+	for (uint32_t o = 0; o < ir->asg->nobs; o++)
+		known += ir->source[o].i != KR_NONE;
+	return known;
 }
 
 /* Kahn's algorithm; returns how many nodes were emitted into `out`. `degree` holds in-degrees. */
@@ -213,11 +221,20 @@ enum kr_status kr_ir_along(const struct kr_ir *ir, uint32_t *place, bool *cyclic
 /* 0-1 breadth-first search: a level is a number of derived edges; nodes reached by given edges join the level
  * at hand, by derived ones the next. */
 struct search {
+	uint32_t kinds;   /* of edges that count */
 	uint32_t *via;    /* per node: the edge by which it was reached, KR_NONE: not yet */
 	uint8_t *settled; /* per node: its edges have been walked */
 	KR_VEC(kr_node) now;
 	KR_VEC(kr_node) later;
 };
+
+static bool counts(const struct kr_ir *ir, const struct search *s, const struct kr_edge *e)
+{
+	if (!((s->kinds | KR_BIT(KR_PROGRAM)) & KR_BIT(e->kind)))
+		return false;
+	return e->kind != KR_WR || s->kinds & KR_BIT(KR_WW) ||
+		!kr_asg_is_part(ir->asg, ir->asg->obs[e->why].key);
+}
 
 static enum kr_status expand(const struct kr_ir *ir, struct search *s, kr_node v, kr_node start, uint32_t age)
 {
@@ -226,7 +243,7 @@ static enum kr_status expand(const struct kr_ir *ir, struct search *s, kr_node v
 		const struct kr_edge *edge = &ir->edges.at[e];
 		bool derived = edge->rule != KR_RULE_GIVEN;
 		uint32_t to = edge->to.i;
-		if (e >= age || to == start.i || s->settled[to])
+		if (e >= age || to == start.i || s->settled[to] || !counts(ir, s, edge))
 			continue;
 		bool fresh = s->via[to] == KR_NONE;
 		if (!fresh && (derived || ir->edges.at[s->via[to]].rule == KR_RULE_GIVEN))
@@ -284,8 +301,15 @@ static enum kr_status walk_back(const struct kr_ir *ir, const struct search *s, 
 enum kr_status kr_ir_path(const struct kr_ir *ir, kr_node a, kr_node b, uint32_t age, struct kr_path *path,
 	bool *found)
 {
+	return kr_ir_path_by(ir, UINT32_MAX, a, b, age, path, found);
+}
+
+enum kr_status kr_ir_path_by(const struct kr_ir *ir, uint32_t kinds, kr_node a, kr_node b, uint32_t age,
+	struct kr_path *path, bool *found)
+{
 	struct kr_mem *mem = &ir->ctx->mem;
-	struct search s = {.via = kr_mem_alloc(mem, ir->nnodes, sizeof *s.via),
+	struct search s = {.kinds = kinds,
+		.via = kr_mem_alloc(mem, ir->nnodes, sizeof *s.via),
 		.settled = kr_mem_alloc(mem, ir->nnodes, 1)};
 	enum kr_status status = s.via && s.settled ? KR_OK : KR_NOMEM;
 	if (!status) {

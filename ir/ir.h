@@ -67,6 +67,9 @@ struct kr_ir {
 	kr_obs *presence_why;
 	struct kr_clock *clock;          /* NULL until the clock pass has run; owned */
 	struct kr_proof *conflict;       /* a refutation found by a pass, or NULL; owned */
+	/* How many sources were known when all orders of versions that the level's axioms force by them
+	 * became edges (pass `visible`); KR_NONE: they did not. */
+	uint32_t visible;
 	struct kr_units *units;          /* read-modify-write chains (units.h), or NULL; owned */
 	struct kr_tallies tallies;     /* of the pass or back end that runs */
 	/* of a pass that works in rounds: pairs of units that were still undecided after each */
@@ -110,6 +113,9 @@ enum kr_status kr_ir_add_time_node(struct kr_ir *ir, kr_node *out);
 enum kr_status kr_ir_add_edge(struct kr_ir *ir, struct kr_edge edge);
 
 
+/* How many observations have a known source. O(observations). */
+uint32_t kr_ir_known_sources(const struct kr_ir *ir);
+
 /* A topological order of the nodes over known edges (breadth first, so that sessions interleave); *cyclic is
  * set when there is none (then `out` is undefined). `out` has room for nnodes. */
 enum kr_status kr_ir_topological(const struct kr_ir *ir, kr_node *out, bool *cyclic);
@@ -125,6 +131,12 @@ enum kr_status kr_ir_along(const struct kr_ir *ir, uint32_t *place, bool *cyclic
 KR_VEC_NAMED(kr_path, uint32_t);
 enum kr_status kr_ir_path(const struct kr_ir *ir, kr_node a, kr_node b, uint32_t age, struct kr_path *path,
 	bool *found);
+
+/* The same by edges of some kinds alone, a set of KR_BIT(enum kr_edge_kind), and those within a
+ * transaction and between times; of wr those that tell what version of a key was seen, where the way must
+ * not go on by ww: none by a part of a key. */
+enum kr_status kr_ir_path_by(const struct kr_ir *ir, uint32_t kinds, kr_node a, kr_node b, uint32_t age,
+	struct kr_path *path, bool *found);
 
 /* Another observation of the same key by o's transaction, of whose candidates v is none, or KR_NONE. Where rw
  * and wr on a cycle are forbidden, a transaction sees one version of a key only, so v is then impossible for

@@ -6,10 +6,19 @@
  * only as many are checked, evenly spread, as fit in BUDGET steps: in small graphs all. */
 #include "ir/clock.h"
 #include "ir/ir_verify.h"
+#include "ir/visible.h"
 
 enum { BUDGET = 1 << 24, SMALL = 256, SAMPLES = 16 };
 
 /* ---- premises ---- */
+
+static enum kr_status rests_on(const struct kr_ir *ir, uint32_t index, bool found, kr_node a, kr_node b,
+	struct kr_err *err)
+{
+	KR_IR_CHECK(found, "edge %u by rule '%s' rests on no path of older edges from node %u to node %u",
+		index, kr_rule_name((enum kr_rule)ir->edges.at[index].rule), a.i, b.i);
+	return KR_OK;
+}
 
 static enum kr_status check_path(const struct kr_ir *ir, kr_node a, kr_node b, uint32_t age,
 	struct kr_err *err)
@@ -19,11 +28,7 @@ static enum kr_status check_path(const struct kr_ir *ir, kr_node a, kr_node b, u
 	enum kr_status status = found ? KR_OK : kr_ir_path(ir, a, b, age, &path, &found);
 
 	kr_vec_done(&ir->ctx->mem, &path);
-	if (status)
-		return status;
-	KR_IR_CHECK(found, "edge %u by rule '%s' rests on no path of older edges from node %u to node %u",
-		age, kr_rule_name((enum kr_rule)ir->edges.at[age].rule), a.i, b.i);
-	return KR_OK;
+	return status ? status : rests_on(ir, age, found, a, b, err);
 }
 
 /* A walk over the given orders from version a; they are searched once per step, which is enough for a debug
@@ -61,6 +66,23 @@ static enum kr_status check_given(const struct kr_ir *ir, uint32_t index, struct
 	return KR_OK;
 }
 
+static enum kr_status check_visible(const struct kr_ir *ir, uint32_t index, struct kr_err *err)
+{
+	const struct kr_edge *e = &ir->edges.at[index];
+	struct kr_proof way;
+	bool found = false;
+
+	kr_proof_init(&way, &ir->ctx->mem);
+
+	enum kr_status status =
+		kr_visible_way(ir, kr_ir_txn(ir, e->from), (kr_obs){e->why}, index, &way, &found);
+
+	kr_proof_done(&way);
+	return status
+		? status
+		: rests_on(ir, index, found, e->from, kr_ir_in(ir, KR_WR, ir->asg->obs[e->why].txn), err);
+}
+
 static enum kr_status check_premise(const struct kr_ir *ir, uint32_t index, struct kr_err *err)
 {
 	const struct kr_edge *e = &ir->edges.at[index];
@@ -70,8 +92,8 @@ static enum kr_status check_premise(const struct kr_ir *ir, uint32_t index, stru
 	if (e->kind == KR_WW && e->rule == KR_RULE_WRITERS)
 		return check_path(ir, kr_ir_in(ir, KR_WW, kr_ir_txn(ir, e->from)),
 			kr_ir_out(ir, KR_WW, kr_ir_txn(ir, e->to)), index, err);
-	if (e->kind == KR_WW && e->rule != KR_RULE_UPDATE)
-		return check_path(ir, e->from, kr_ir_in(ir, KR_WR, ir->asg->obs[e->why].txn), index, err);
+	if (e->kind == KR_WW && e->rule == KR_RULE_READER)
+		return check_visible(ir, index, err);
 	if ((e->kind != KR_RW && e->kind != KR_WW) || kr_asg_is_initial(ir->asg, ir->source[e->why]))
 		return KR_OK;
 

@@ -85,6 +85,26 @@ static inline bool kr_pattern_wants_whole(const struct kr_pattern *p)
 		(p->longest == 2 || !(p->allowed & KR_BIT(KR_WW)));
 }
 
+/* Whom may a reader not miss, by this pattern: those that are visible to it by what it saw and by the
+ * order asked for? Then that does not depend on the order of versions, and says what it must be
+ * (visible.h). One rw, and the way back has no ww: what Biswas and Enea call an axiom. */
+static inline bool kr_pattern_is_axiom(const struct kr_pattern *p)
+{
+	bool back = p->once == KR_BIT(KR_RW) && p->allowed & KR_BIT(KR_WR) && !(p->allowed & KR_BIT(KR_WW));
+
+	return back && (p->longest == 2 || (p->longest == 0 && p->sight == KR_SIGHT_ANY));
+}
+
+/* Are all its further patterns axioms, and is there one? */
+static inline bool kr_level_is_axiomatic(const struct kr_level *level)
+{
+	bool all = kr_level_asks(level) == KR_ASK_SINGLE && kr_level_orders(level, KR_WW);
+
+	for (int i = 1; i < KR_PATTERNS_MOST && level->forbidden[i].allowed; i++)
+		all &= kr_pattern_is_axiom(&level->forbidden[i]);
+	return all;
+}
+
 /* Kinds of edges that any of its patterns allows. */
 static inline uint32_t kr_level_kinds(const struct kr_level *level)
 {

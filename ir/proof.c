@@ -10,6 +10,7 @@
 
 #include "base/bits.h"
 #include "ir/clock.h"
+#include "ir/visible.h"
 
 void kr_proof_init(struct kr_proof *proof, struct kr_mem *mem)
 {
@@ -322,6 +323,18 @@ static enum kr_status explain_bindings(struct closing *c)
 	return KR_OK;
 }
 
+enum kr_status kr_proof_missed(struct kr_proof *proof, const struct kr_ir *ir, kr_obs o, kr_txn a,
+	uint32_t age)
+{
+	const struct kr_observation *obs = &ir->asg->obs[o.i];
+	struct kr_link missed = {KR_RW, obs->txn, a, o, ir->source[o.i], obs->key, KR_NONE};
+	bool found = false;
+	kr_proof_begin(proof);
+	KR_TRY(kr_proof_add_link(proof, missed));
+	KR_TRY(kr_visible_way(ir, a, o, age, proof, &found));
+	return found ? kr_proof_end(proof) : KR_INTERNAL;
+}
+
 /* A given order may rest on guards: those of the pair itself, or else, since other pairs of the key led from
  * one to the other, those of all. */
 static enum kr_status explain_given(struct closing *c, kr_txn from, kr_txn to, kr_key key)
@@ -361,13 +374,8 @@ static enum kr_status explain_edge(struct closing *c, uint32_t index)
 	if (!status && (e->kind == KR_RW || e->rule == KR_RULE_UPDATE) && from.i != KR_NONE)
 		status = explain_order(c, ir->source[o.i],
 			kr_asg_version_of(ir->asg, to, ir->asg->obs[o.i].key), index);
-	if (!status && e->rule == KR_RULE_READER) {
-		const struct kr_observation *obs = &ir->asg->obs[o.i];
-		status = need_path(c, kr_ir_out(ir, KR_WW, from), kr_ir_in(ir, KR_WR, obs->txn), index);
-		struct kr_link link = {KR_RW, obs->txn, from, o, ir->source[o.i], obs->key, KR_NONE};
-		if (!status)
-			status = add_lemma(c, link, &c->path);
-	}
+	if (!status && e->rule == KR_RULE_READER)
+		status = kr_proof_missed(c->proof, ir, o, from, index);
 	if (!status && e->rule == KR_RULE_UPDATE) {
 		kr_key key = ir->asg->obs[o.i].key;
 		struct kr_link links[2] = {{KR_RW, from, to, o, ir->source[o.i], key, KR_NONE},

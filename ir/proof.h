@@ -53,6 +53,11 @@ struct kr_tear {
  * at which what was seen counts. */
 enum kr_status kr_proof_tear(struct kr_proof *proof, const struct kr_asg *asg, const struct kr_tear *tear);
 
+/* Appends the cycle of o's rw to a, which is visible to it (visible.h) by what is older than `age`;
+ * KR_INTERNAL: it is not. */
+enum kr_status kr_proof_missed(struct kr_proof *proof, const struct kr_ir *ir, kr_obs o, kr_txn a,
+	uint32_t age);
+
 /* Appends one cycle per candidate of observation o, none of which is possible by the known edges: together
  * they refute the level. */
 enum kr_status kr_proof_no_candidate(struct kr_proof *proof, const struct kr_ir *ir, kr_obs o);

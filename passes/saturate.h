@@ -2,20 +2,13 @@
 #ifndef KR_PASSES_SATURATE_H
 #define KR_PASSES_SATURATE_H
 
-#include "ir/clock.h"
 #include "ir/proof.h"
+#include "passes/chains.h"
 #include "passes/pass.h"
-
-/* Writers of one key on one chain, in chain order. */
-struct kr_chain_writer { kr_version version; uint32_t position; };
-struct kr_segment { uint32_t chain, first, count; }; /* into writers */
 
 struct kr_saturation {
 	struct kr_ir *ir;
-	struct kr_chain_writer *writers;      /* of tracked chains, by key, chain, position */
-	struct kr_segment *segments;    /* by key, chain */
-	uint32_t *segment_first;        /* per key, and one more */
-	uint32_t nwriters, nsegments;
+	struct kr_chains chains;        /* of the graph's clock */
 	/* per version: an observation that saw it, or KR_NONE; continued in reader_next */
 	uint32_t *reader_head;
 	uint32_t *reader_next;          /* per observation */

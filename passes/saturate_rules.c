@@ -57,21 +57,10 @@ static bool passes_over(const struct kr_saturation *s, kr_obs o, kr_version v)
 		(obs->predicate && kr_asg_in_set(s->ir->asg, obs->set, v)) || !kr_ir_rw_counts(s->ir, o);
 }
 
-/* Number of writers of the segment at or before a position. */
-static uint32_t upto(const struct kr_saturation *s, const struct kr_segment *segment, uint32_t position)
-{
-	const struct kr_chain_writer *w = s->writers + segment->first;
-	uint32_t at;
-	if (segment->count == 1) /* most have one */
-		return w->position <= position;
-	KR_BISECT(at, 0, segment->count, w[at].position <= position);
-	return at;
-}
-
 /* Number of writers of the segment that reach the observer. */
 static uint32_t count_reaching(const struct kr_saturation *s, const struct kr_segment *segment, kr_obs o)
 {
-	return upto(s, segment,
+	return kr_chains_upto(&s->chains, segment,
 		kr_clock_last(s->ir->clock, segment->chain,
 			kr_ir_in(s->ir, KR_WR, s->ir->asg->obs[o.i].txn)));
 }
@@ -81,7 +70,7 @@ static kr_version last_of(const struct kr_saturation *s, const struct kr_segment
 	kr_obs o)
 {
 	while (n > 0) {
-		kr_version v = s->writers[segment->first + --n].version;
+		kr_version v = s->chains.writers[segment->first + --n].version;
 		if (!passes_over(s, o, v))
 			return v;
 	}
@@ -92,13 +81,13 @@ static kr_version last_of(const struct kr_saturation *s, const struct kr_segment
 static bool lead_to(const struct kr_saturation *s, const struct kr_segment *segment, uint32_t n, kr_node v)
 {
 	return n == 0 ||
-		s->writers[segment->first + n - 1].position <= kr_clock_last(s->ir->clock, segment->chain, v);
+		s->chains.writers[segment->first + n - 1].position <=
+		kr_clock_last(s->ir->clock, segment->chain, v);
 }
 
 static const struct kr_segment *segments_of(const struct kr_saturation *s, kr_key k, uint32_t *count)
 {
-	*count = s->segment_first[k.i + 1] - s->segment_first[k.i];
-	return s->segments + s->segment_first[k.i];
+	return kr_chains_of(&s->chains, k, count);
 }
 
 static bool moved(const uint64_t *changed, uint32_t chain) { return changed[chain / 64] >> (chain % 64) & 1; }
@@ -165,7 +154,7 @@ static enum kr_status add_rw_from_readers(struct kr_saturation *s, kr_version se
 static uint32_t count_known_before(const struct kr_saturation *s, const struct kr_segment *segment, kr_txn b)
 {
 	uint32_t lead = kr_ir_in(s->ir, KR_WW, b).i != kr_ir_out(s->ir, KR_WW, b).i;
-	return upto(s, segment,
+	return kr_chains_upto(&s->chains, segment,
 		kr_clock_last(s->ir->clock, segment->chain, kr_ir_out(s->ir, KR_WW, b)) + lead);
 }
 
@@ -174,7 +163,7 @@ static kr_version last_other(const struct kr_saturation *s, const struct kr_segm
 	kr_txn b)
 {
 	while (n > 0) {
-		kr_version v = s->writers[segment->first + --n].version;
+		kr_version v = s->chains.writers[segment->first + --n].version;
 		if (writer_of(s, v).i != b.i && kr_ir_is_present(s->ir, writer_of(s, v)))
 			return v;
 	}
@@ -190,7 +179,7 @@ static bool come_before_nearest(const struct kr_saturation *s, const struct kr_s
 	return n == 0 ||
 		(nearest.i != KR_NONE &&
 			lead_to(s, segment, n, kr_ir_out(s->ir, KR_WW, writer_of(s, nearest))) &&
-			!kr_bits_get(s->matched, s->writers[segment->first + n - 1].version.i));
+			!kr_bits_get(s->matched, s->chains.writers[segment->first + n - 1].version.i));
 }
 
 static void keep_nearest(struct kr_saturation *s, kr_version before, kr_version later)
@@ -239,7 +228,7 @@ static enum kr_status order_after_initial(struct kr_saturation *s, kr_version la
 		if (segments[i].chain != s->ir->clock->chain[node.i])
 			continue;
 		for (uint32_t j = 0; j < segments[i].count; j++) {
-			kr_version v = s->writers[segments[i].first + j].version;
+			kr_version v = s->chains.writers[segments[i].first + j].version;
 			if (v.i == later.i)
 				return add_rw_from_readers(s, kr_asg_initial(s->ir->asg, k), later);
 			if (kr_ir_is_present(s->ir, writer_of(s, v)))
@@ -258,7 +247,7 @@ static enum kr_status order_after_source(struct kr_saturation *s, kr_obs o)
 	uint32_t count;
 	const struct kr_segment *segments = segments_of(s, obs->key, &count);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct kr_chain_writer *w = s->writers + segments[i].first;
+		const struct kr_chain_writer *w = s->chains.writers + segments[i].first;
 		uint32_t at; /* reached by a: a suffix of the chain */
 		KR_BISECT(at, 0, a.i == KR_NONE ? 0 : segments[i].count,
 			!kr_ir_writes_before(s->ir, a, writer_of(s, w[at].version)));

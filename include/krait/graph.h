@@ -90,7 +90,9 @@ KRAIT_EXPORT bool krait_ir_reaches(const struct kr_ir *ir, kr_node a, kr_node b)
 enum kr_rule {
 	KR_RULE_GIVEN,  /* the trace says so: so, rt, wr of an only candidate, ww of a given version order */
 	KR_RULE_SOURCE, /* wr: every other candidate of observation `why` is impossible by older edges */
-	KR_RULE_READER, /* ww a -> b: observation `why` saw b's version, and a reaches the observer */
+	/* ww a -> b: observation `why` saw b's version, and a reaches the observer: by a path with which
+	 * an rw to a would close a forbidden cycle */
+	KR_RULE_READER,
 	/* rw: the version that observation `why` saw comes before the target's (initial, given, or its writer
 	 * reaches the target) */
 	KR_RULE_LATER,

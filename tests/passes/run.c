@@ -2,6 +2,8 @@
  *
  *   passes_run FOLDER PASS
  *
+ * A file `level` names one of the levels below, otherwise it is one that forbids all cycles.
+ *
  * FOLDER holds in.ir, an ASG and an IR; out.ir, the IR half (of the same ASG) that must come out; `change`, one line: unchanged, changed, or
  * conflict and the cycles that refute the level ("conflict wr 0 -> 1 rw 1 -> 0"; with ';' between them); and, if it is not PASS alone that is run, `passes`, the list.
  * With a conflict there may be no out.ir. Node and edge numbers count, comments and blank lines do not. The same is run again with the first, second, ...
@@ -24,6 +26,18 @@ static const struct kr_level begin_commit_level = {
 	.id = "test-begin-commit",
 	.model = KR_NODES_BEGIN_COMMIT,
 	.forbidden = {{.allowed = KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_RW) | KR_BIT(KR_SO) | KR_BIT(KR_RT), .lonely = KR_BIT(KR_RW)}},
+};
+
+#define G1C KR_BIT(KR_WR) | KR_BIT(KR_WW) | KR_BIT(KR_SO) | KR_BIT(KR_RT)
+#define BACK KR_BIT(KR_RW) | KR_BIT(KR_WR)
+
+/* By the name that a file `level` gives. */
+static const struct kr_level named[] = {
+	{.id = "seen-before",
+		.model = KR_NODES_TXN,
+		.forbidden = {{.allowed = G1C}, {.allowed = BACK, .once = KR_BIT(KR_RW), .longest = 2, .sight = KR_SIGHT_BEFORE}}},
+	{.id = "one-step", .model = KR_NODES_TXN, .forbidden = {{.allowed = G1C}, {.allowed = BACK | KR_BIT(KR_SO) | KR_BIT(KR_RT), .once = KR_BIT(KR_RW), .longest = 2}}},
+	{.id = "any-steps", .model = KR_NODES_TXN, .forbidden = {{.allowed = G1C}, {.allowed = BACK | KR_BIT(KR_SO) | KR_BIT(KR_RT), .once = KR_BIT(KR_RW)}}},
 };
 
 struct texts {
@@ -50,6 +64,18 @@ static char *read_file(const char *folder, const char *name)
 	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '))
 		text[--n] = '\0';
 	return text;
+}
+
+static const struct kr_level *level_of(const char *folder, const char *in)
+{
+	char *name = read_file(folder, "level");
+	const struct kr_level *level = strstr(in, "nodes begin-commit") ? &begin_commit_level : &txn_level;
+
+	for (size_t i = 0; name && i < KR_COUNT(named); i++)
+		if (strcmp(named[i].id, name) == 0)
+			level = &named[i];
+	free(name);
+	return level;
 }
 
 static const char *ir_half(const char *text)
@@ -216,7 +242,7 @@ int main(int argc, char **argv)
 		printf("%s: expected in.ir, out.ir and change\n", argv[1]);
 		return 1;
 	}
-	texts.level = strstr(texts.in, "nodes begin-commit") ? &begin_commit_level : &txn_level;
+	texts.level = level_of(argv[1], texts.in);
 
 	int failed = compare(&texts) || fail_allocations(&texts);
 

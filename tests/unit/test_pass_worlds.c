@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "backend/sorted.h"
 #include "base/rng.h"
 #include "ir/clock.h"
 #include "ir/proof.h"
@@ -851,6 +852,87 @@ static void check_saturated(const struct kr_ir *ir)
 		}
 }
 
+/* What of a world is known: who is in it, and the sources. */
+static void known_world(const struct kr_ir *ir, struct world *w)
+{
+	*w = (struct world){.asg = ir->asg, .order = ir->order, .present = known_present(ir)};
+	for (uint32_t o = 0; o < ir->asg->nobs; o++)
+		w->source[o] = ir->source[o].i;
+}
+
+/* visible: with known sources, whoever would be missed had he written later has written before. */
+static void check_visible(const struct kr_ir *ir)
+{
+	const struct kr_asg *asg = ir->asg;
+	const struct kr_pattern *p = &ir->level->forbidden[1];
+	static struct dependencies d;
+	struct matrix known;
+
+	d.n = 0;
+	known_graph(ir, not_absent(ir), &known);
+	if (!p->allowed || p->allowed >> KR_WW & 1 || has_cycle(&known))
+		return;
+	for (uint32_t a = 0; a < asg->ntxns; a++)
+		for (uint32_t b = 0; b < asg->ntxns; b++) {
+			if (!kr_ir_is_present(ir, (kr_txn){a}) || !kr_ir_is_present(ir, (kr_txn){b}))
+				continue;
+			if (ir->order >= KR_ORDER_SESSION && so(asg, a, b))
+				depend(&d, KR_SO, a, b, KR_NONE, KR_NONE);
+			if (ir->order >= KR_ORDER_REALTIME && rt(asg, a, b))
+				depend(&d, KR_RT, a, b, KR_NONE, KR_NONE);
+		}
+	for (uint32_t o = 0; o < asg->nobs; o++)
+		if (ir->source[o].i != KR_NONE && asg->versions[ir->source[o].i].writer.i != KR_NONE)
+			depend(&d, KR_WR, asg->versions[ir->source[o].i].writer.i, asg->obs[o].txn.i, asg->obs[o].key.i, o);
+	for (uint32_t o = 0; o < asg->nobs; o++)
+		for (uint32_t v = asg->keys[asg->obs[o].key.i].first + 1; v < asg->keys[asg->obs[o].key.i + 1].first; v++) {
+			const struct kr_observation *obs = &asg->obs[o];
+			kr_txn a = asg->versions[v].writer;
+			struct dependency rw = {KR_RW, obs->txn.i, a.i, obs->key.i, o};
+			uint32_t seen = ir->source[o].i;
+
+			if (seen == KR_NONE || seen == v || a.i == obs->txn.i || !kr_ir_is_present(ir, a) ||
+				(obs->predicate && kr_asg_in_set(asg, obs->set, (kr_version){v})))
+				continue;
+			if (single_forbidden(asg, &d, p, &rw) &&
+				(asg->versions[seen].writer.i == KR_NONE || !get(&known, a.i, asg->versions[seen].writer.i)))
+				show(ir, "who is visible is not ordered", a.i, o);
+		}
+}
+
+/* Where nothing is open but orders, any order of the graph is a world, and is told. */
+static void check_sorted(struct kr_ir *ir)
+{
+	const struct kr_asg *asg = ir->asg;
+	static struct dependencies d;
+	struct kr_answer answer;
+	struct world w;
+	bool settled = kr_level_is_axiomatic(ir->level) && ir->visible == kr_ir_known_sources(ir);
+	bool before[64][64] = {{false}};
+
+	known_world(ir, &w);
+	close_orders(asg, w.present, before);
+	for (uint32_t o = 0; o < asg->nobs; o++)
+		settled &= ir->source[o].i != KR_NONE || !kr_ir_is_present(ir, asg->obs[o].txn);
+	for (uint32_t a = 0; a < asg->nobs; a++)
+		for (uint32_t b = 0; b < a; b++)
+			settled &= ir->source[a].i == KR_NONE || ir->source[a].i != ir->source[b].i || asg->obs[a].set == asg->obs[b].set ||
+				!asg->keys[asg->obs[a].key.i].open_initial || asg->versions[ir->source[a].i].writer.i != KR_NONE;
+	kr_answer_init(&answer, &ir->ctx->mem);
+	assert_int_equal(kr_sorted_decide(ir, &answer), KR_OK);
+	assert_int_equal(answer.outcome, settled ? KR_SATISFIED : KR_UNDECIDED);
+	for (uint32_t i = 0; i < answer.order.n; i++)
+		for (uint32_t v = 0; v < asg->nversions; v++)
+			if (asg->versions[v].writer.i == answer.order.at[i].i)
+				w.place[v] = i + 1;
+	if (settled) {
+		dependencies(&w, &d);
+		if (violates(asg, ir->level, &d) || !respects_orders(&w, (const bool(*)[64])before))
+			show(ir, "the order is no world", answer.order.n, 0);
+	}
+	kr_answer_done(&answer, &ir->ctx->mem);
+}
+
 static void compare(const struct kr_ir *ir)
 {
 	struct comparison c = {.ir = ir};
@@ -868,7 +950,7 @@ static void compare(const struct kr_ir *ir)
 /* Returns what became of it: KR_CONFLICT, or something else. */
 static enum kr_change check_text(const struct kr_level *level, enum kr_order order, const char *text)
 {
-	static const char *const passes[] = {"so", "rt", "presence", "wr", "ww", "rw", "sweep", "clock", "saturate"};
+	static const char *const passes[] = {"so", "rt", "presence", "wr", "visible", "ww", "rw", "sweep", "clock", "saturate"};
 	struct kr_ctx ctx;
 	struct kr_err err;
 	struct kr_asg asg;
@@ -887,13 +969,17 @@ static enum kr_change check_text(const struct kr_level *level, enum kr_order ord
 			fail_msg("%s: %s\n%s", passes[i], err.text, text);
 		if (i == 1)
 			check_orders(&ir);
-		if (i == 5)
+		if (i == 4 && change != KR_CONFLICT)
+			check_visible(&ir);
+		if (i == 6)
 			check_later(&ir);
-		if (i == 8 && change != KR_CONFLICT)
+		if (i == 9 && change != KR_CONFLICT) {
 			check_saturated(&ir);
+			check_sorted(&ir);
+		}
 		if (change != KR_CONFLICT)
 			check_counts(&ir);
-		if (i == 2 || i == 5 || i == 6 || i == 8 || change == KR_CONFLICT)
+		if (i == 2 || i == 4 || i == 6 || i == 7 || i == 9 || change == KR_CONFLICT)
 			compare(&ir);
 	}
 	kr_ir_done(&ir);
@@ -941,7 +1027,7 @@ static void anomalies_refute_their_levels(void **state)
 		/* a reader sees one of two writes */
 		{"asg 1\ntxn 0 present\ntxn 1 present\nkey 0\nkey 1\nversion 0 key 0 initial\nversion 1 key 0 by 0\nversion 2 key 1 initial\n"
 		 "version 3 key 1 by 0\nset 0 {0}\nset 1 {3}\nobserve txn 1 op 0 key 1 set 1\nobserve txn 1 op 1 key 0 set 0\nend asg\n",
-			"ser si pc psi pl-2.99 pl-3u"},
+			"ser si pc psi pl-2.99 pl-3u cc ra rc-ax"},
 	};
 
 	for (size_t i = 0; i < KR_COUNT(rows); i++) {

@@ -1,0 +1,139 @@
+/* Nodes are taken chain by chain, and the versions of their writers put to their keys: that sorts each
+ * key's by chain and position (chains.h). Count, allocate once, fill. */
+#include "passes/chains.h"
+
+#include "base/order.h"
+
+/* A writer by key, chain, position. */
+struct entry {
+	uint32_t key, chain, position, version;
+};
+
+struct indexing {
+	const struct kr_ir *ir;
+	const struct kr_clock *clock;
+	struct kr_chains *out;
+	kr_node *nodes;     /* tracked ones, by chain and position */
+	uint32_t *by_chain; /* per chain, and two more: into nodes */
+	uint32_t *by_key;   /* per key, and two more: into entries */
+	struct entry *entries;
+};
+
+static bool counts(const struct indexing *x, kr_txn writer)
+{
+	return writer.i != KR_NONE && x->ir->presence[writer.i] != KR_ABSENT_TXN &&
+		x->clock->chain[kr_ir_out(x->ir, KR_WW, writer).i] != KR_NONE;
+}
+
+/* A chain's positions go with the ranks. */
+static void list_nodes(struct indexing *x)
+{
+	const struct kr_clock *c = x->clock;
+	for (uint32_t v = 0; v < c->nnodes; v++)
+		if (c->chain[v] != KR_NONE)
+			x->by_chain[c->chain[v] + 2]++;
+	kr_index_places(x->by_chain, c->nchains);
+	for (uint32_t r = 0; r < c->nnodes; r++)
+		if (c->chain[c->by_rank[r]] != KR_NONE)
+			x->nodes[x->by_chain[c->chain[c->by_rank[r]] + 1]++].i = c->by_rank[r];
+}
+
+static void list_entries(struct indexing *x)
+{
+	const struct kr_asg *asg = x->ir->asg;
+	for (uint32_t i = 0; i < x->by_chain[x->clock->nchains]; i++) {
+		kr_node v = x->nodes[i];
+		kr_txn t = kr_ir_txn(x->ir, v);
+		if (t.i == KR_NONE || !counts(x, t) || kr_ir_out(x->ir, KR_WW, t).i != v.i)
+			continue;
+		for (uint32_t j = asg->written_first[t.i]; j < asg->written_first[t.i + 1]; j++) {
+			uint32_t version = asg->written[j].i, key = asg->versions[version].key.i;
+			x->entries[x->by_key[key + 1]++] =
+				(struct entry){key, x->clock->chain[v.i], x->clock->position[v.i], version};
+		}
+	}
+}
+
+static enum kr_status sort_writers(struct indexing *x)
+{
+	const struct kr_asg *asg = x->ir->asg;
+	struct kr_mem *mem = &x->ir->ctx->mem;
+	x->nodes = kr_mem_alloc(mem, x->clock->nnodes, sizeof *x->nodes);
+	x->by_chain = kr_mem_alloc(mem, (size_t)x->clock->nchains + 2, sizeof *x->by_chain);
+	x->by_key = kr_mem_alloc(mem, (size_t)asg->nkeys + 2, sizeof *x->by_key);
+	if (!x->nodes || !x->by_chain || !x->by_key)
+		return KR_NOMEM;
+	list_nodes(x);
+	for (uint32_t v = 0; v < asg->nversions; v++)
+		if (counts(x, asg->versions[v].writer))
+			x->by_key[asg->versions[v].key.i + 2]++;
+	kr_index_places(x->by_key, asg->nkeys);
+	x->out->nwriters = x->by_key[asg->nkeys + 1];
+	x->entries = kr_mem_alloc(mem, x->out->nwriters, sizeof *x->entries);
+	if (!x->entries)
+		return KR_NOMEM;
+	list_entries(x);
+	return KR_OK;
+}
+
+static bool begins_segment(const struct entry *e, uint32_t i)
+{
+	return i == 0 || e[i].key != e[i - 1].key || e[i].chain != e[i - 1].chain;
+}
+
+static enum kr_status keep_writers(const struct indexing *x)
+{
+	struct kr_mem *mem = &x->ir->ctx->mem;
+	struct kr_chains *c = x->out;
+	uint32_t segment = 0, key = 0;
+	for (uint32_t i = 0; i < c->nwriters; i++)
+		c->nsegments += begins_segment(x->entries, i);
+	c->writers = kr_mem_alloc(mem, c->nwriters, sizeof *c->writers);
+	c->segments = kr_mem_alloc(mem, c->nsegments, sizeof *c->segments);
+	c->segment_first = kr_mem_alloc(mem, (size_t)x->ir->asg->nkeys + 1, sizeof *c->segment_first);
+	if (!c->writers || !c->segments || !c->segment_first)
+		return KR_NOMEM;
+	for (uint32_t i = 0; i < c->nwriters; i++) {
+		const struct entry *e = &x->entries[i];
+		while (key <= e->key)
+			c->segment_first[key++] = segment;
+		if (begins_segment(x->entries, i))
+			c->segments[segment++] = (struct kr_segment){e->chain, i, 0};
+		c->segments[segment - 1].count++;
+		c->writers[i] = (struct kr_chain_writer){{e->version}, e->position};
+	}
+	while (key <= x->ir->asg->nkeys)
+		c->segment_first[key++] = segment;
+	return KR_OK;
+}
+
+enum kr_status kr_chains_init(struct kr_chains *c, const struct kr_ir *ir, const struct kr_clock *clock)
+{
+	struct kr_mem *mem = &ir->ctx->mem;
+	struct indexing x = {.ir = ir, .clock = clock, .out = c};
+	enum kr_status status = sort_writers(&x);
+	if (!status)
+		status = keep_writers(&x);
+	kr_mem_free(mem, x.entries, c->nwriters, sizeof *x.entries);
+	kr_mem_free(mem, x.nodes, clock->nnodes, sizeof *x.nodes);
+	kr_mem_free(mem, x.by_chain, (size_t)clock->nchains + 2, sizeof *x.by_chain);
+	kr_mem_free(mem, x.by_key, (size_t)ir->asg->nkeys + 2, sizeof *x.by_key);
+	return status;
+}
+
+void kr_chains_done(struct kr_chains *c, struct kr_mem *mem, const struct kr_asg *asg)
+{
+	kr_mem_free(mem, c->writers, c->nwriters, sizeof *c->writers);
+	kr_mem_free(mem, c->segments, c->nsegments, sizeof *c->segments);
+	kr_mem_free(mem, c->segment_first, (size_t)asg->nkeys + 1, sizeof *c->segment_first);
+}
+
+uint32_t kr_chains_upto(const struct kr_chains *c, const struct kr_segment *segment, uint32_t position)
+{
+	const struct kr_chain_writer *w = c->writers + segment->first;
+	uint32_t at;
+	if (segment->count == 1) /* most have one */
+		return w->position <= position;
+	KR_BISECT(at, 0, segment->count, w[at].position <= position);
+	return at;
+}
