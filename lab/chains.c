@@ -14,7 +14,7 @@
 #include "base/order.h"
 #include "base/rng.h"
 
-uint64_t kr_chains_hash(const char *text)
+uint64_t kl_chains_hash(const char *text)
 {
 	struct kr_rng mix;
 	uint64_t hash = 0;
@@ -26,11 +26,11 @@ uint64_t kr_chains_hash(const char *text)
 	return hash;
 }
 
-bool kr_chains_add(struct kr_chains *c, const char *key, struct kr_version version)
+bool kl_chains_add(struct kl_chains *c, const char *key, struct kl_version version)
 {
-	uint64_t hash = kr_chains_hash(key);
+	uint64_t hash = kl_chains_hash(key);
 	kr_table_iter it = kr_table_find(&c->by_key, hash);
-	struct kr_chain new = {.of = {0}};
+	struct kl_chain new = {.of = {0}};
 	uint32_t i;
 
 	while ((i = kr_table_next(&c->by_key, &it)) != KR_NONE)
@@ -45,12 +45,12 @@ bool kr_chains_add(struct kr_chains *c, const char *key, struct kr_version versi
 
 static int by_key(const void *data, uint32_t a, uint32_t b)
 {
-	const struct kr_chains *c = data;
+	const struct kl_chains *c = data;
 
 	return strcmp(c->all.at[a].key, c->all.at[b].key);
 }
 
-bool kr_chains_sort(struct kr_chains *c)
+bool kl_chains_sort(struct kl_chains *c)
 {
 	uint32_t *other;
 	bool fine;
@@ -69,7 +69,7 @@ bool kr_chains_sort(struct kr_chains *c)
 	return fine;
 }
 
-void kr_chains_done(struct kr_chains *c)
+void kl_chains_done(struct kl_chains *c)
 {
 	for (uint32_t i = 0; i < c->all.n; i++)
 		kr_vec_done(c->mem, &c->all.at[i].of);
@@ -93,12 +93,12 @@ static bool covers(const struct condition *c, const char *key)
 	return c->high ? strcmp(key, c->high) < 0 : strncmp(key, c->low, strlen(c->low)) == 0;
 }
 
-static bool returns(const struct condition *c, const struct kr_version *version)
+static bool returns(const struct condition *c, const struct kl_version *version)
 {
 	return version && version->present && version->value >= c->ge && version->value < c->lt;
 }
 
-static const struct kr_version *seen(const struct kr_looking *l, const struct kr_chain *chain,
+static const struct kl_version *seen(const struct kl_looks *l, const struct kl_chain *chain,
 	const char *view)
 {
 	uint32_t n;
@@ -107,10 +107,10 @@ static const struct kr_version *seen(const struct kr_looking *l, const struct kr
 	return n > 0 ? &chain->of.at[n - 1] : NULL;
 }
 
-static void look(struct kr_looking *l, const struct condition *c, const struct kr_chain *chain,
+static void look(struct kl_looks *l, const struct condition *c, const struct kl_chain *chain,
 	const char *view, const json_t *rows)
 {
-	const struct kr_version *version = seen(l, chain, view);
+	const struct kl_version *version = seen(l, chain, view);
 	const json_t *value = json_object_get(rows, chain->key);
 	bool fits = returns(c, version) ? value && json_integer_value(value) == version->value : !value;
 
@@ -120,14 +120,14 @@ static void look(struct kr_looking *l, const struct condition *c, const struct k
 		l->name(l->data, chain->key, version);
 }
 
-static void look_at_all(struct kr_looking *l, const struct condition *c, const char *view, const json_t *rows)
+static void look_at_all(struct kl_looks *l, const struct condition *c, const char *view, const json_t *rows)
 {
-	const struct kr_chains *chains = l->chains;
+	const struct kl_chains *chains = l->chains;
 	uint32_t i;
 
 	KR_BISECT(i, 0, chains->sorted.n, strcmp(chains->all.at[chains->sorted.at[i]].key, c->low) < 0);
 	for (; i < chains->sorted.n; i++) {
-		const struct kr_chain *chain = &chains->all.at[chains->sorted.at[i]];
+		const struct kl_chain *chain = &chains->all.at[chains->sorted.at[i]];
 
 		if (!covers(c, chain->key))
 			break;
@@ -137,7 +137,7 @@ static void look_at_all(struct kr_looking *l, const struct condition *c, const c
 }
 
 /* What the operation wrote. */
-static void take_own(struct kr_looking *l, const char *name, const json_t *op)
+static void take_own(struct kl_looks *l, const char *name, const json_t *op)
 {
 	const char *key = json_string_value(json_array_get(op, 1));
 	json_t *row;
@@ -153,7 +153,7 @@ static void take_own(struct kr_looking *l, const char *name, const json_t *op)
 		(void)json_object_set_new(l->mine, key, json_true());
 }
 
-void kr_looks_take(struct kr_looking *l, json_t *op)
+void kl_looks_take(struct kl_looks *l, json_t *op)
 {
 	const char *name = json_string_value(json_array_get(op, 0));
 	const json_t *attributes = json_array_get(op, json_array_size(op) - 1), *value;

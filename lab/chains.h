@@ -7,7 +7,7 @@
 #include "base/table.h"
 #include "base/vec.h"
 
-struct kr_version {
+struct kl_version {
 	uint64_t mark;  /* of its writer, by the database's own number */
 	uint32_t txn;   /* the writer; KR_NONE: the initial rows', or a stranger's */
 	bool valued;    /* what it is was told, too: */
@@ -15,36 +15,36 @@ struct kr_version {
 	int64_t value;
 };
 
-struct kr_chain {
+struct kl_chain {
 	char key[64];
-	KR_VEC(struct kr_version) of; /* oldest first */
+	KR_VEC(struct kl_version) of; /* oldest first */
 };
 
-struct kr_chains {
+struct kl_chains {
 	struct kr_mem *mem;
-	KR_VEC(struct kr_chain) all;
-	KR_VEC(uint32_t) sorted; /* by key, once kr_chains_sort was called */
+	KR_VEC(struct kl_chain) all;
+	KR_VEC(uint32_t) sorted; /* by key, once kl_chains_sort was called */
 	struct kr_table by_key;
 };
 
-uint64_t kr_chains_hash(const char *text);
+uint64_t kl_chains_hash(const char *text);
 
-bool kr_chains_add(struct kr_chains *chains, const char *key, struct kr_version version);
-bool kr_chains_sort(struct kr_chains *chains);
-void kr_chains_done(struct kr_chains *chains);
+bool kl_chains_add(struct kl_chains *chains, const char *key, struct kl_version version);
+bool kl_chains_sort(struct kl_chains *chains);
+void kl_chains_done(struct kl_chains *chains);
 
 /* What was seen of the keys that a range or scan covers. */
-struct kr_looking {
-	const struct kr_chains *chains;
+struct kl_looks {
+	const struct kl_chains *chains;
 	bool (*sees)(const char *view, uint64_t mark);
 	uint64_t own;         /* the reader's number */
 	json_t *mine;         /* keys that it has written so far, as an object's names */
 	/* a version that should have been returned */
-	void (*name)(void *data, const char *key, const struct kr_version *version);
+	void (*name)(void *data, const char *key, const struct kl_version *version);
 	void *data;
 	uint64_t fit, differ; /* keys */
 };
 /* Takes the next operation of the reader, as the trace has it. */
-void kr_looks_take(struct kr_looking *looks, json_t *op);
+void kl_looks_take(struct kl_looks *looks, json_t *op);
 
 #endif

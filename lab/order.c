@@ -28,7 +28,7 @@ struct order {
 	KR_VEC(struct txn) txns; /* in the order of the trace */
 	struct kr_table by_own, by_id;
 	uint64_t loader;
-	struct kr_chains chains;
+	struct kl_chains chains;
 	bool (*sees)(const char *view, uint64_t mark);
 	struct kr_order_told *told;
 };
@@ -59,7 +59,7 @@ static struct txn *by_own(struct order *o, uint64_t own)
 
 static struct txn *by_id(struct order *o, const char *id)
 {
-	kr_table_iter it = kr_table_find(&o->by_id, kr_chains_hash(id));
+	kr_table_iter it = kr_table_find(&o->by_id, kl_chains_hash(id));
 
 	for (uint32_t i; (i = kr_table_next(&o->by_id, &it)) != KR_NONE;)
 		if (strcmp(o->txns.at[i].id, id) == 0)
@@ -86,7 +86,7 @@ static bool collect_line(struct order *o, const char *line, size_t length)
 		txn.reads_only = json_integer_value(json_array_get(at, 1)) != 0;
 		if (txn.own)
 			kr_table_insert(&o->by_own, hash_number(txn.own), o->txns.n);
-		kr_table_insert(&o->by_id, kr_chains_hash(txn.id), o->txns.n);
+		kr_table_insert(&o->by_id, kl_chains_hash(txn.id), o->txns.n);
 		fine = kr_vec_push(&o->mem, &o->txns, txn);
 	}
 	json_decref(json);
@@ -190,7 +190,7 @@ static void name_version(struct order *o, json_t *versions, const char *key, con
 	o->told->named++;
 }
 
-static void name_seen(void *data, const char *key, const struct kr_version *version)
+static void name_seen(void *data, const char *key, const struct kl_version *version)
 {
 	const struct naming *n = data;
 	if (version->txn != KR_NONE || version->mark == n->o->loader)
@@ -200,7 +200,7 @@ static void name_seen(void *data, const char *key, const struct kr_version *vers
 
 /* The attribute `marks` of an operation becomes `versions`. One's own versions are no news. What should have
  * been returned has no mark: the snapshot tells (chains.h). */
-static void name_versions(struct order *o, json_t *op, struct kr_looking *looks)
+static void name_versions(struct order *o, json_t *op, struct kl_looks *looks)
 {
 	json_t *attributes = json_array_get(op, json_array_size(op) - 1),
 	       *marks = json_object_get(attributes, "marks");
@@ -219,7 +219,7 @@ static void name_versions(struct order *o, json_t *op, struct kr_looking *looks)
 	}
 	looks->data = &naming;
 	if (looks->sees)
-		kr_looks_take(looks, op);
+		kl_looks_take(looks, op);
 	if (marks)
 		(void)json_object_del(attributes, "marks");
 	if (json_object_size(naming.versions) > 0)
@@ -229,7 +229,7 @@ static void name_versions(struct order *o, json_t *op, struct kr_looking *looks)
 
 static void name_all_versions(struct order *o, json_t *ops, uint64_t own)
 {
-	struct kr_looking looks = {.chains = &o->chains,
+	struct kl_looks looks = {.chains = &o->chains,
 		.sees = o->sees,
 		.own = own,
 		.mine = json_object(),
@@ -282,19 +282,19 @@ static bool collect_versions(struct order *o, FILE *sink)
 			continue;
 		writer = numbered ? by_own(o, mark) : by_id(o, id);
 		o->told->strangers += !writer && (!numbered || mark != o->loader);
-		fine = kr_chains_add(&o->chains, key,
-			(struct kr_version){.mark = numbered ? mark : 0,
+		fine = kl_chains_add(&o->chains, key,
+			(struct kl_version){.mark = numbered ? mark : 0,
 				.txn = writer ? (uint32_t)(writer - o->txns.at) : KR_NONE,
 				.valued = numbered,
 				.present = numbered && strcmp(value, "-") != 0,
 				.value = numbered ? strtoll(value, NULL, 10) : 0});
 	}
 	free(line);
-	return fine && kr_chains_sort(&o->chains);
+	return fine && kl_chains_sort(&o->chains);
 }
 
 /* Of a chain those whose writers are in the trace; who wrote several versions in turn stands there once. */
-static void write_chain(const struct order *o, const struct kr_chain *chain, FILE *out)
+static void write_chain(const struct order *o, const struct kl_chain *chain, FILE *out)
 {
 	uint32_t last = KR_NONE;
 
@@ -334,7 +334,7 @@ bool kr_order_apply(FILE *in, FILE *sink, FILE *out, const struct kr_order_asked
 		walk(&o, in, rewrite, out);
 	for (uint32_t i = 0; i < o.chains.all.n && fine; i++)
 		write_chain(&o, &o.chains.all.at[i], out);
-	kr_chains_done(&o.chains);
+	kl_chains_done(&o.chains);
 	kr_vec_done(&o.mem, &o.txns);
 	kr_table_done(&o.mem, &o.by_own);
 	kr_table_done(&o.mem, &o.by_id);
