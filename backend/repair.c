@@ -252,6 +252,7 @@ static enum kr_status want(struct kr_repair *r, const struct kr_wanted *x, bool 
 static enum kr_status ground(struct kr_repair *r)
 {
 	bool broken = false, any = false;
+	uint32_t variables = r->c->all.n;
 	enum kr_status status = KR_OK;
 	KR_SORT(r->wanted.at, r->wanted.n, by_wanted_place);
 	for (uint32_t i = 0; i < r->wanted.n && !status && !broken; i++) {
@@ -264,8 +265,8 @@ static enum kr_status ground(struct kr_repair *r)
 	for (uint32_t i = 0; i < r->wanted.n && !status && !r->sat.refuted; i++)
 		status = want(r, &r->wanted.at[i], &any);
 	kr_vec_clear(&r->wanted);
-	any |= r->sat.trail.n > r->marks.n; /* what the trace tells of a new variable is assigned already */
-	return status || any || r->sat.refuted ? status : KR_INTERNAL;
+	any |= r->sat.refuted || r->c->all.n > variables; /* a new one may follow from what the trace tells */
+	return status || any ? status : KR_INTERNAL;
 }
 
 /* When all is decided that was to be: *done if the order is a world, else there are more of them now. */

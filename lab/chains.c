@@ -98,8 +98,7 @@ static bool returns(const struct condition *c, const struct kl_version *version)
 	return version && version->present && version->value >= c->ge && version->value < c->lt;
 }
 
-static const struct kl_version *seen(const struct kl_looks *l, const struct kl_chain *chain,
-	const char *view)
+static const struct kl_version *seen(const struct kl_looks *l, const struct kl_chain *chain, const char *view)
 {
 	uint32_t n;
 

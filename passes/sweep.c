@@ -29,8 +29,8 @@ enum {
 	CHAIN = 32,           /* nodes of a chain, on average, from which on a clock takes less than bits */
 	VERSIONS_MOST = 4096, /* of a key; others are left to other passes */
 	ROUNDS_MOST = 8,
-	STEPS = 256, /* of distances */
-	FAR = 32,    /* that part of what is open may be farther apart than what is followed */
+	STEPS = 256,       /* of distances */
+	FAR = 32,          /* that part of what is open may be farther apart than what is followed */
 	NODES_LEAST = 512, /* clocks of fewer are short whatever the chains, and tell plainer reasons */
 	NODES_MOST = 1 << 18,
 	WORDS_MOST = 1 << 26, /* of all sets */

@@ -963,7 +963,7 @@ static enum kr_change check_text(const struct kr_level *level, enum kr_order ord
 		fail_msg("%s\n%s", err.text, text);
 	assert_int_equal(kr_ir_init(&ir, &ctx, &asg, level, order), KR_OK);
 	for (size_t i = 0; i < KR_COUNT(passes) && change != KR_CONFLICT; i++) {
-		enum kr_status status = i == 6 ? kr_sweep(&ir, &change)
+		enum kr_status status = i == 7 ? kr_sweep(&ir, &change)
 					       : kr_passes_run(&ir, passes[i], NULL, NULL, &change, &err);
 		if (status || kr_ir_verify(&ir, &err))
 			fail_msg("%s: %s\n%s", passes[i], err.text, text);
