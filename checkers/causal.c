@@ -82,6 +82,6 @@ const struct kr_checker kr_checker_causal = {
 		 "sources are open",
 	.source = "Biswas and Enea, OOPSLA 2019",
 	.levels = levels,
-	.passes = "so,rt,presence,wr,visible,ww,rw,clock,saturate",
+	.passes = "so,rt,presence,wr,ww,rw,clock,saturate",
 	.backend = "z3",
 };
