@@ -43,6 +43,8 @@ void kr_learner_done(struct kr_learner *s)
 static bool before(const struct kr_learner *s, uint32_t a, uint32_t b)
 {
 	const struct kr_learner_var *x = &s->vars.at[a], *y = &s->vars.at[b];
+	if (s->in_line)
+		return x->place < y->place || (x->place == y->place && a < b);
 	return x->activity > y->activity || (x->activity >= y->activity && a < b);
 }
 
@@ -106,7 +108,7 @@ static void make_active(struct kr_learner *s, uint32_t var)
 			s->vars.at[i].activity /= activity_most;
 		s->step /= activity_most;
 	}
-	if (s->vars.at[var].in_heap)
+	if (s->vars.at[var].in_heap && !s->in_line)
 		sift_up(s, s->vars.at[var].in_heap - 1);
 }
 
@@ -132,6 +134,18 @@ enum kr_status kr_learner_grow(struct kr_learner *s, uint32_t n)
 		}
 	}
 	return KR_OK;
+}
+
+void kr_learner_line_up(struct kr_learner *s, bool in_line)
+{
+	kr_learner_return(s, 0);
+	for (uint32_t i = 0; i < s->heap.n; i++)
+		s->vars.at[s->heap.at[i]].in_heap = 0;
+	s->heap.n = 0;
+	s->in_line = in_line;
+	for (uint32_t v = 0; v < s->vars.n; v++)
+		if (s->values.at[2 * (size_t)v] == 0 && (in_line || s->vars.at[v].activity > 0))
+			insert(s, v);
 }
 
 void kr_learner_want(struct kr_learner *s, kr_lit l)
@@ -187,7 +201,7 @@ void kr_learner_return(struct kr_learner *s, uint32_t to)
 			continue;
 		}
 		s->values.at[l.i] = s->values.at[l.i ^ 1] = 0;
-		if (s->vars.at[l.i / 2].activity > 0)
+		if (s->in_line || s->vars.at[l.i / 2].activity > 0)
 			insert(s, l.i / 2);
 	}
 	s->trail.n = n;

@@ -17,6 +17,7 @@ struct kr_learner_var {
 	uint32_t level;   /* while assigned */
 	uint32_t reason;  /* a clause, KR_NONE: decided */
 	uint32_t in_heap; /* 1 + place in the heap, 0: not in it */
+	uint32_t place;   /* its user's, see kr_learner_line_up */
 	bool seen;        /* scratch */
 };
 
@@ -32,6 +33,7 @@ struct kr_learner {
 	uint32_t kept; /* least length of the trail since its user set this: behind it all may be new */
 	/* variables to decide, the most active first; others may be in it */
 	struct kr_words heap;
+	bool in_line;                       /* the heap goes by places, and all are to be decided */
 	double step;
 	uint32_t learned, most_learned;     /* clauses */
 	uint32_t since_restart, restarts;   /* clauses learned; times */
@@ -62,11 +64,14 @@ enum kr_status kr_learner_propagate(struct kr_learner *s);
 /* Assigns an open literal, tentatively. */
 enum kr_status kr_learner_decide(struct kr_learner *s, kr_lit l);
 
+/* Takes all decisions back; from now on all variables are to be decided, by their places; or, as at first,
+ * those that are wanted and those that have been of use, by when that was. */
+void kr_learner_line_up(struct kr_learner *s, bool in_line);
+
 /* Whoever picks is to decide this one, if it is open. */
 void kr_learner_want(struct kr_learner *s, kr_lit l);
 
-/* The open variable that was of use most recently, of those that are wanted or have been of use; KR_NONE: all
- * of these are assigned. */
+/* The next open variable to decide; KR_NONE: all that are to be are assigned. */
 uint32_t kr_learner_pick(struct kr_learner *s);
 
 /* Takes back all that was decided at levels above. */

@@ -2,10 +2,10 @@
  * the newest before it. Where the order breaks an edge of that world, the choices that the edge rests on
  * become variables of a SAT solver, in that state of the order, and the solver's decisions go along with the
  * order where they can: most cost nothing. An edge of a choice that the order breaks repairs it (topology.h),
- * or closes a cycle, which is a clause; then the solver takes back what it has to. What it takes back is
- * decided anew only if it has been part of a conflict, or the order breaks it: mostly the order still keeps
- * it, so that a conflict costs what has to do with it and not what was decided since. When nothing is broken
- * any more the order is a world.
+ * or closes a cycle, which is a clause; then the solver takes back what it has to. While conflicts are few
+ * that is little, since all is decided from the order's start to its end. Where they are many, what was part
+ * of one is decided first, and of what is taken back the rest only if the order breaks it: mostly it still
+ * keeps it. When nothing is broken any more the order is a world.
  *
  * Ends: each look at a whole order finds a choice that is not decided, or is the last, and the solver ends.
  * Right: clauses are cycles that no world has, or facts of choices.h; the world is checked edge by edge, for
@@ -28,6 +28,9 @@ enum { WINDOW = 20000, CYCLES_LEAST = 100 };
  * one of these is taken back. When that has been done so often, and as many times to each, all is decided
  * anew: then they stand where they belong. */
 enum { AGAIN_MOST = 4000 };
+
+/* Fewer conflicts than one in so many variables are few. */
+enum { CONFLICTS_FEW = 8 };
 
 bool kr_repair_fits(const struct kr_ir *ir)
 {
@@ -124,6 +127,7 @@ static enum kr_status apply(struct kr_repair *r, bool *broken)
 			status =
 				holds ? choose_order(r, x.b, x.a, broken) : choose_order(r, x.a, x.b, broken);
 		r->sat.kept = r->marks.n;
+		r->c->all.at[l.i / 2].value = !(l.i & 1);
 	}
 	return status;
 }
@@ -205,6 +209,30 @@ static int by_wanted_place(const void *a, const void *b)
 	return kr_then(KR_ORDER(x->place, y->place), KR_ORDER(x->before.i, y->before.i));
 }
 
+/* Where the order has the choice. */
+static uint32_t place_of(const struct kr_repair *r, const struct kr_choice *x)
+{
+	if (x->obs.i != KR_NONE)
+		return r->order.place[kr_ir_in(r->ir, KR_WR, r->asg->obs[x->obs.i].txn).i];
+	uint32_t a = kr_repair_write_place(r, x->a), b = kr_repair_write_place(r, x->b);
+	return a > b ? a : b;
+}
+
+/* While conflicts are few all is decided in the order's own order, and as it was before where it was: what has
+ * to do with each other is decided near each other then, and a conflict takes back little. Where they are many
+ * what matters is decided first. */
+static void line_up(struct kr_repair *r)
+{
+	bool few = r->sat.conflicts < r->sat.vars.n / CONFLICTS_FEW;
+	if (!few && !r->sat.in_line)
+		return;
+	for (uint32_t v = 0; v < r->sat.vars.n && few; v++)
+		r->sat.vars.at[v].place = place_of(r, &r->c->all.at[v]);
+	kr_learner_line_up(&r->sat, few);
+	r->settled = r->before;
+	r->before = r->sat.vars.n;
+}
+
 static enum kr_status make(struct kr_repair *r, const struct kr_wanted *x, bool *broken)
 {
 	kr_lit l;
@@ -262,6 +290,8 @@ static enum kr_status ground(struct kr_repair *r)
 	}
 	if (!status)
 		status = tell(r);
+	if (!status && !r->sat.refuted)
+		line_up(r);
 	for (uint32_t i = 0; i < r->wanted.n && !status && !r->sat.refuted; i++)
 		status = want(r, &r->wanted.at[i], &any);
 	kr_vec_clear(&r->wanted);
@@ -331,6 +361,10 @@ static enum kr_status decide(struct kr_repair *r, uint32_t var)
 	const struct kr_choice *x = &r->c->all.at[var];
 	kr_lit l = {2 * var + 1};
 	enum kr_status status = KR_OK;
+	if (r->sat.in_line && var < r->settled) { /* as it was, the order still keeps to it */
+		l.i = 2 * var + !x->value;
+		return kr_learner_decide(&r->sat, l);
+	}
 	if (x->obs.i != KR_NONE) {
 		l.i = 2 * var + !x->flipped; /* did not see it */
 		if (r->source[x->obs.i].i == KR_NONE)

@@ -49,6 +49,7 @@ struct kr_repair {
 	struct kr_repair_place *sorted;
 	KR_VEC(struct kr_wanted) wanted;
 	uint32_t window_at, window_cycles; /* conflicts and cycles that there were when a window began */
+	uint32_t before, settled; /* variables when all was last lined up; and the time before that */
 	uint64_t again;    /* literals that were put into effect again since all was decided anew */
 };
 

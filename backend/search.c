@@ -212,7 +212,7 @@ static enum kr_status repair(struct search *s, bool *done, struct kr_err *err)
 	if (status || !kr_overlay_acyclic(&w->chosen))
 		return status;
 	if (!w->scheduled)
-		status = kr_candidate_schedule(w);
+		status = w->along ? kr_candidate_along(w, &s->choices) : kr_candidate_schedule(w);
 	if (!status)
 		status = kr_repair(w, &s->choices, s->answer, &outcome);
 	*done = outcome == KR_SATISFIED;

@@ -412,6 +412,15 @@ enum kr_status kr_candidate_schedule(struct kr_candidate *w)
 	return status;
 }
 
+enum kr_status kr_candidate_along(struct kr_candidate *w, const struct kr_choices *c)
+{
+	bool possible;
+	KR_TRY(kr_prefer(w->ir, KR_GUESS_DEPTH, w->place, &possible));
+	KR_TRY(kr_candidate_choose(w, c));
+	memcpy(w->order, w->chosen.order, w->ir->nnodes * sizeof *w->order);
+	return KR_OK;
+}
+
 /* Along the guess, going back where it leads nowhere. */
 static enum kr_status go_back(struct kr_candidate *w, enum kr_guess guess, const struct kr_choices *none,
 	uint32_t *forced)
@@ -451,6 +460,7 @@ enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choice
 		if (status || w->chosen.norder < w->ir->nnodes)
 			break; /* known edges alone are cyclic, or told orders: any guess will do */
 		status = kr_candidate_schedule(w);
+		w->along = guess == KR_GUESS_DEPTH && w->forced <= best + best / 8;
 		last = !status && w->forced < best;
 		if (last) {
 			best = w->forced;
@@ -460,7 +470,7 @@ enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choice
 	if (!status && best > 0 && best < UINT32_MAX && kr_backtrack_applies(w->ir))
 		status = go_back(w, best_guess, none, &best);
 	w->served = !status && best == 0 && kr_candidate_is_proved(w);
-	w->scheduled = !status && w->keeps && last && !kr_backtrack_applies(w->ir);
+	w->scheduled = !status && w->keeps && last && !w->along && !kr_backtrack_applies(w->ir);
 	return status || w->served || w->strict || w->scheduled
 		? status
 		: kr_prefer(w->ir, best_guess, w->place, &possible);

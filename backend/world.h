@@ -37,6 +37,8 @@ struct kr_candidate {
 	bool keeps;  /* the schedule of the guess that is picked is of use, if it was made last: */
 	/* then chosen, source, order, place and forced are those of that schedule */
 	bool scheduled;
+	/* all schedules break many rules, and that by what known edges tell hardly more than others */
+	bool along;
 	/* the schedule of a first guess had to break no rule, which proves the level, and is still there */
 	bool served;
 };
@@ -69,6 +71,9 @@ enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choice
 /* Takes over what the solver said: activity and sources; fills w->chosen with the edges that follow from the
  * choices, and sorts it. */
 enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choices *c);
+
+/* When w->chosen is acyclic: an order by known edges alone, without a schedule. */
+enum kr_status kr_candidate_along(struct kr_candidate *w, const struct kr_choices *c);
 
 /* When w->chosen is acyclic: schedules everything, and counts in w->forced how often it had to break the
  * rules. */
