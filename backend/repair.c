@@ -214,13 +214,15 @@ static uint32_t place_of(const struct kr_repair *r, const struct kr_choice *x)
 {
 	if (x->obs.i != KR_NONE)
 		return r->order.place[kr_ir_in(r->ir, KR_WR, r->asg->obs[x->obs.i].txn).i];
+	if (x->a.i == x->b.i) /* about no versions */
+		return 0;
 	uint32_t a = kr_repair_write_place(r, x->a), b = kr_repair_write_place(r, x->b);
 	return a > b ? a : b;
 }
 
-/* While conflicts are few all is decided in the order's own order, and as it was before where it was: what has
- * to do with each other is decided near each other then, and a conflict takes back little. Where they are many
- * what matters is decided first. */
+/* While conflicts are few all is decided in the order's own order, and as it was before where it was: what
+ * has to do with each other is decided near each other then, and a conflict takes back little. Where they are
+ * many what matters is decided first. */
 static void line_up(struct kr_repair *r)
 {
 	bool few = r->sat.conflicts < r->sat.vars.n / CONFLICTS_FEW;
