@@ -198,14 +198,12 @@ static enum kr_status settle_operation(struct cutting *c, uint32_t first, uint32
 	const struct kr_asg *asg = c->asg;
 
 	for (uint32_t o = first; o < end; o++) {
-		kr_key k = asg->obs[o].key;
+		kr_key k = asg->obs[o].key, whole = kr_asg_whole(asg, k);
 		/* the parts of a key are neighbours: again at each one that is still open, at most once */
-		bool again = o > first && kr_asg_is_part(asg, asg->obs[o - 1].key) &&
-			kr_asg_is_part(asg, k) &&
-			kr_asg_whole(asg, asg->obs[o - 1].key).i == kr_asg_whole(asg, k).i;
-		if (kr_asg_is_part(asg, k) && !again)
-			KR_TRY(settle(c, first, end, kr_asg_whole(asg, k)));
-		else if (!kr_asg_is_part(asg, k) && c->oldest && c->w->source[o].i == KR_NONE)
+		bool part = kr_asg_is_part(asg, k), again = o > first && is_of(c, o - 1, whole);
+		if (part && !again)
+			KR_TRY(settle(c, first, end, whole));
+		else if (!part && c->oldest && c->w->source[o].i == KR_NONE)
 			settle_whole(c, o);
 		KR_TRY(kr_ctx_tick(c->w->ir->ctx));
 	}

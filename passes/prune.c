@@ -14,8 +14,6 @@
  * each round. With more than MOST_PAIRS it does nothing, and all is left to the back end. */
 #include "passes/prune.h"
 
-#include <string.h>
-
 #include "ir/clock.h"
 #include "ir/readers.h"
 #include "ir/units.h"

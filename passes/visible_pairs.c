@@ -257,17 +257,17 @@ static enum kr_status look_at(const struct pairs *x, kr_txn t)
 	uint32_t session = x->asg->txns[t.i].session;
 	bool in_order = x->w->pattern->allowed & KR_BIT(KR_SO) && x->ir->order >= KR_ORDER_SESSION &&
 		session != KR_NONE;
-	enum kr_status status = kr_ir_is_present(x->ir, t) ? look_at_sights(x, t) : KR_OK;
 
 	if (!kr_ir_is_present(x->ir, t))
 		return KR_OK;
-	if (!status && in_order)
-		status = look_back(x, t, session);
-	if (!status && x->by_end)
-		status = look_at_time(x, t);
+	KR_TRY(look_at_sights(x, t));
+	if (in_order)
+		KR_TRY(look_back(x, t, session));
+	if (x->by_end)
+		KR_TRY(look_at_time(x, t));
 	if (in_order && !x->asg->txns[t.i].outcome_unknown)
 		remember(x, t, session);
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_visible_pairs(struct kr_visibility *w)
