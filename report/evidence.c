@@ -249,14 +249,16 @@ static bool is_initial(const struct looking *l, struct kr_piece piece)
 static bool judge_two(const struct looking *l, const struct shown *s, const struct adds *by,
 	struct kr_evidence *out)
 {
+	/* nobody sees what aborted ones add */
+	if (by->all != 1 && (by->effective != 1 || by->all - by->aborted != 1))
+		return false;
+
 	kr_op next = next_add(l, by->txn, by->op), before = last_add(l, by->txn, by->op);
 	uint32_t first = place_in(l->h, s, op_at(l->h, by->op)->a),
 		 second = next.i == KR_NONE ? s->count : place_in(l->h, s, op_at(l->h, next)->a);
 	bool list = l->h->keys.at[l->key.i].kind == KR_KIND_LIST;
 	struct adds between;
 
-	if (by->all != 1)
-		return false;
 	out->other = next;
 	if (next.i != KR_NONE && second == s->count) {
 		out->kind = KR_ADDED_MORE;

@@ -396,8 +396,8 @@ static bool is_anew(const struct shown *s, const struct kr_grow_add *add)
 	return kr_grow_left_from(s->f, s->c->key, add->txn, &deletes) <= add->op && deletes;
 }
 
-/* What one transaction appended, elements that nobody else did, is shown in its order and without gaps but at
- * the end. */
+/* What one transaction appended, elements that nobody else did (those that were aborted aside), is shown in its
+ * order and without gaps but at the end. */
 static enum kr_status is_torn(const struct shown *s, bool *out)
 {
 	struct origin o;
@@ -410,7 +410,7 @@ static enum kr_status is_torn(const struct shown *s, bool *out)
 		status = find_origin(s, s->members[i], &o);
 		if (status == KR_OK && o.everybody == 0 && o.initial == 1)
 			status = is_misplaced(s, i, out);
-		if (status != KR_OK || o.others != 1 || o.everybody != 1 || o.initial)
+		if (status != KR_OK || o.others != 1 || o.everybody - o.aborted != 1 || o.initial)
 			continue;
 		status = neighbour(s, o.add->txn, o.add->op, UINT32_MAX, &before);
 		if (status == KR_OK)

@@ -3,8 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include "base/rng.h"
 #include "checkers/check.h"
+#include "report/report.h"
 
 enum { MOST_PIPELINES = 64 };
 
@@ -307,6 +310,36 @@ static const char *try_certificate(struct run *r, const struct pipeline *pipelin
 	return bad ? bad : random_anomalies(r, pipeline);
 }
 
+/* ---- reports ---- */
+
+/* Each can be told: in words, as JSON, as a graph and on a page. What they say, tests/golden and tests/unit hold. */
+static const char *try_reports(struct run *r, const struct pipeline *pipeline, const struct kr_analysis *analysis, const struct kr_verdict *verdict)
+{
+	struct kr_report report = {.trace = "a trace", .level = r->level, .order = r->order, .checker = kr_checker_for(r->p->modules, r->level), .history = r->h, .analysis = analysis,
+		.verdict = verdict, .modules = r->p->modules};
+	struct kr_str words, json, others;
+	const char *bad = NULL;
+
+	kr_str_init(&words, &r->ctx.mem);
+	kr_str_init(&json, &r->ctx.mem);
+	kr_str_init(&others, &r->ctx.mem);
+	kr_report_explain(&report, &words);
+	kr_report_json(&report, (struct kr_json_extras){.explanation = true}, &json);
+	kr_report_line(&report, false, &others);
+	kr_report_dot(&report, &others);
+	kr_report_page_verdict(r->p->modules, &report, &others);
+	json_t *parsed = json_loads(kr_str_text(&json), JSON_REJECT_DUPLICATES, NULL);
+	if (!parsed || strcmp(json_string_value(json_object_get(parsed, "verdict")), kr_report_verdict(verdict->outcome)) != 0)
+		bad = differs(r, pipeline, "the report is not what JSON says it is", kr_str_text(&json));
+	else if (!*kr_str_text(&words) || strstr(kr_str_text(&words), "(null)"))
+		bad = differs(r, pipeline, "nothing is said", kr_str_text(&words));
+	json_decref(parsed);
+	kr_str_done(&others);
+	kr_str_done(&json);
+	kr_str_done(&words);
+	return bad;
+}
+
 /* ---- verdicts ---- */
 
 /* Exhaustive search looks at all versions of all parts of sums. */
@@ -346,6 +379,8 @@ static const char *check(struct run *r, const struct kr_analysis *analysis, cons
 		bad = differs(r, pipeline, expected == KR_SATISFIED ? "violated, expected satisfied" : "satisfied, expected violated", NULL);
 	else
 		bad = try_certificate(r, pipeline, &verdict.certificate);
+	if (!bad && !status)
+		bad = try_reports(r, pipeline, analysis, &verdict);
 	kr_verdict_done(&verdict, &r->ctx.mem);
 	return bad;
 }
