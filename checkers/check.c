@@ -327,7 +327,9 @@ static enum kr_status verify(const struct asking *a, struct kr_err *err)
 	if (analysis->left_out[0])
 		snprintf(out->reason, sizeof out->reason, "%s", analysis->left_out);
 	else
-		snprintf(out->reason, sizeof out->reason, "cannot be verified: %.120s", why.text);
+		snprintf(out->reason, sizeof out->reason, "cannot be verified: %.120s",
+			why.text[0] ? why.text
+				    : "the world found leans on versions that the trace does not tell");
 	return KR_OK;
 }
 

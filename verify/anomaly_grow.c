@@ -396,8 +396,8 @@ static bool is_anew(const struct shown *s, const struct kr_grow_add *add)
 	return kr_grow_left_from(s->f, s->c->key, add->txn, &deletes) <= add->op && deletes;
 }
 
-/* What one transaction appended, elements that nobody else did (those that were aborted aside), is shown in its
- * order and without gaps but at the end. */
+/* What one transaction appended, elements that nobody else did (those that were aborted aside), is shown in
+ * its order and without gaps but at the end. */
 static enum kr_status is_torn(const struct shown *s, bool *out)
 {
 	struct origin o;
