@@ -32,14 +32,40 @@ static void reach_done(struct kr_topology_side *r, struct kr_mem *mem, uint32_t 
 	kr_vec_done(mem, &r->met);
 }
 
-static void index_back(struct kr_topology *t)
+static uint32_t end_of(const struct kr_edge *e, bool start) { return start ? e->from.i : e->to.i; }
+
+static bool index_known(const struct kr_topology *t, struct kr_known_edges *k, bool by_start)
 {
-	for (uint32_t e = 0; e < t->ir->edges.n; e++)
-		t->back_first[t->ir->edges.at[e].to.i + 2] += is_active(t, t->ir->edges.at[e].from.i);
-	kr_index_places(t->back_first, t->ir->nnodes);
-	for (uint32_t e = 0; e < t->ir->edges.n; e++)
-		if (is_active(t, t->ir->edges.at[e].from.i))
-			t->back[t->back_first[t->ir->edges.at[e].to.i + 1]++] = e;
+	const struct kr_ir *ir = t->ir;
+	struct kr_mem *mem = &ir->ctx->mem;
+
+	k->first = kr_mem_alloc(mem, (size_t)ir->nnodes + 2, sizeof *k->first);
+	k->other = kr_mem_alloc(mem, ir->edges.n, sizeof *k->other);
+	k->edge = kr_mem_alloc(mem, ir->edges.n, sizeof *k->edge);
+	if (!k->first || !k->other || !k->edge)
+		return false;
+	for (uint32_t e = 0; e < ir->edges.n; e++)
+		k->first[end_of(&ir->edges.at[e], by_start) + 2] += is_active(t, ir->edges.at[e].from.i);
+	kr_index_places(k->first, ir->nnodes);
+	for (uint32_t e = ir->edges.n; e-- > 0;) {
+		if (!is_active(t, ir->edges.at[e].from.i))
+			continue;
+
+		uint32_t place = k->first[end_of(&ir->edges.at[e], by_start) + 1]++;
+
+		k->other[place] = end_of(&ir->edges.at[e], !by_start);
+		k->edge[place] = e;
+	}
+	return true;
+}
+
+static void drop_known(struct kr_topology *t, struct kr_known_edges *k)
+{
+	struct kr_mem *mem = &t->ir->ctx->mem;
+
+	kr_mem_free(mem, k->first, (size_t)t->ir->nnodes + 2, sizeof *k->first);
+	kr_mem_free(mem, k->other, t->ir->edges.n, sizeof *k->other);
+	kr_mem_free(mem, k->edge, t->ir->edges.n, sizeof *k->edge);
 }
 
 enum kr_status kr_topology_init(struct kr_topology *t, struct kr_ir *ir, const uint8_t *active,
@@ -52,17 +78,15 @@ enum kr_status kr_topology_init(struct kr_topology *t, struct kr_ir *ir, const u
 	t->at = kr_mem_alloc(mem, n, sizeof *t->at);
 	t->out = kr_mem_alloc(mem, n, sizeof *t->out);
 	t->in = kr_mem_alloc(mem, n, sizeof *t->in);
-	t->back_first = kr_mem_alloc(mem, (size_t)n + 2, sizeof *t->back_first);
-	t->back = kr_mem_alloc(mem, ir->edges.n, sizeof *t->back);
-	bool ok = reach_init(&t->forward, mem, n) && reach_init(&t->backward, mem, n);
-	if (!ok || !t->place || !t->at || !t->out || !t->in || !t->back_first || !t->back)
+	bool ok = reach_init(&t->forward, mem, n) && reach_init(&t->backward, mem, n) &&
+		index_known(t, &t->after, true) && index_known(t, &t->before, false);
+	if (!ok || !t->place || !t->at || !t->out || !t->in)
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		t->at[i] = order[i].i;
 		t->place[order[i].i] = i;
 		t->out[i] = t->in[i] = KR_NONE;
 	}
-	index_back(t);
 	return KR_OK;
 }
 
@@ -76,9 +100,10 @@ void kr_topology_done(struct kr_topology *t)
 	kr_mem_free(mem, t->at, n, sizeof *t->at);
 	kr_mem_free(mem, t->out, n, sizeof *t->out);
 	kr_mem_free(mem, t->in, n, sizeof *t->in);
-	kr_mem_free(mem, t->back_first, (size_t)n + 2, sizeof *t->back_first);
-	kr_mem_free(mem, t->back, t->ir->edges.n, sizeof *t->back);
+	drop_known(t, &t->after);
+	drop_known(t, &t->before);
 	kr_vec_done(mem, &t->arcs);
+	kr_vec_done(mem, &t->links);
 	kr_vec_done(mem, &t->places);
 	kr_vec_done(mem, &t->moved);
 	reach_done(&t->forward, mem, n);
@@ -104,12 +129,11 @@ static enum kr_status offer(struct kr_topology *t, struct kr_topology_side *r, u
 
 static enum kr_status expand_forward(struct kr_topology *t, uint32_t v, uint32_t last)
 {
-	const struct kr_ir *ir = t->ir;
-	enum kr_status status = kr_ctx_tick(ir->ctx);
-	for (uint32_t e = is_active(t, v) ? ir->head.at[v] : KR_NONE; e != KR_NONE && !status;
-		e = ir->next.at[e])
-		if (t->place[ir->edges.at[e].to.i] <= last)
-			status = offer(t, &t->forward, ir->edges.at[e].to.i, 2 * e, false);
+	const struct kr_known_edges *known = &t->after;
+	enum kr_status status = kr_ctx_tick(t->ir->ctx);
+	for (uint32_t i = known->first[v]; i < known->first[v + 1] && !status; i++)
+		if (t->place[known->other[i]] <= last)
+			status = offer(t, &t->forward, known->other[i], 2 * known->edge[i], false);
 	for (uint32_t a = t->out[v]; a != KR_NONE && !status; a = t->arcs.at[a].next_out)
 		if (t->place[t->arcs.at[a].to] <= last)
 			status = offer(t, &t->forward, t->arcs.at[a].to, 2 * a + 1, true);
@@ -118,12 +142,11 @@ static enum kr_status expand_forward(struct kr_topology *t, uint32_t v, uint32_t
 
 static enum kr_status expand_backward(struct kr_topology *t, uint32_t v, uint32_t first)
 {
+	const struct kr_known_edges *known = &t->before;
 	enum kr_status status = kr_ctx_tick(t->ir->ctx);
-	for (uint32_t i = t->back_first[v]; i < t->back_first[v + 1] && !status; i++) {
-		uint32_t from = t->ir->edges.at[t->back[i]].from.i;
-		if (t->place[from] >= first)
-			status = offer(t, &t->backward, from, 2 * t->back[i], false);
-	}
+	for (uint32_t i = known->first[v]; i < known->first[v + 1] && !status; i++)
+		if (t->place[known->other[i]] >= first)
+			status = offer(t, &t->backward, known->other[i], 2 * known->edge[i], false);
 	for (uint32_t a = t->in[v]; a != KR_NONE && !status; a = t->arcs.at[a].next_in)
 		if (t->place[t->arcs.at[a].from] >= first)
 			status = offer(t, &t->backward, t->arcs.at[a].from, 2 * a + 1, false);
@@ -205,8 +228,8 @@ static enum kr_status rearrange(struct kr_topology *t)
 
 static enum kr_status link_arc(struct kr_topology *t, struct kr_link link, uint32_t from, uint32_t to)
 {
-	struct kr_arc arc = {link, from, to, t->out[from], t->in[to]};
-	if (!kr_vec_push(&t->ir->ctx->mem, &t->arcs, arc))
+	struct kr_arc arc = {from, to, t->out[from], t->in[to]};
+	if (!kr_vec_push(&t->ir->ctx->mem, &t->arcs, arc) || !kr_vec_push(&t->ir->ctx->mem, &t->links, link))
 		return KR_NOMEM;
 	t->out[from] = t->in[to] = t->arcs.n - 1;
 	return KR_OK;
@@ -239,7 +262,7 @@ static enum kr_status record(struct kr_topology *t, struct kr_link link, uint32_
 			kr_vec_clear(&known);
 		}
 		if (!status && step & 1)
-			status = kr_proof_add_link(proof, t->arcs.at[step / 2].link);
+			status = kr_proof_add_link(proof, t->links.at[step / 2]);
 	}
 	kr_vec_done(mem, &steps);
 	kr_vec_done(mem, &known);
@@ -270,6 +293,7 @@ void kr_topology_cut(struct kr_topology *t, uint32_t n)
 {
 	while (t->arcs.n > n) {
 		struct kr_arc arc = kr_vec_pop(&t->arcs);
+		t->links.n--;
 		t->out[arc.from] = arc.next_out;
 		t->in[arc.to] = arc.next_in;
 	}

@@ -6,9 +6,14 @@
 #include "ir/proof.h"
 
 struct kr_arc {
-	struct kr_link link;
 	uint32_t from, to;           /* nodes */
 	uint32_t next_out, next_in;  /* older arcs out of the one, into the other, or KR_NONE */
+};
+KR_VEC_NAMED(kr_arc_links, struct kr_link);
+
+/* Known edges by one of their ends, the newest first: per node first[node] to first[node + 1] - 1. */
+struct kr_known_edges {
+	uint32_t *first, *other, *edge; /* the other ends, the edges */
 };
 
 KR_VEC_NAMED(kr_numbers, uint32_t);
@@ -27,8 +32,9 @@ struct kr_topology {
 	const uint8_t *active;       /* per transaction: known edges out of others do not count; borrowed */
 	uint32_t *place, *at;        /* per node, and per place the node */
 	KR_VEC(struct kr_arc) arcs;
+	struct kr_arc_links links;   /* parallel to arcs */
 	uint32_t *out, *in;          /* per node: its newest arcs */
-	uint32_t *back_first, *back; /* known edges by the node that they enter */
+	struct kr_known_edges after, before; /* by the node that they leave, and that they enter */
 	struct kr_topology_side forward, backward;
 	struct kr_numbers places;    /* scratch */
 	struct kr_numbers moved;     /* nodes that have another place since this was emptied */

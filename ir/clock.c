@@ -14,7 +14,7 @@
 #include "base/bits.h"
 #include "base/order.h"
 
-enum { MAX_CHAINS = 4096, ROW_PAD = 8 };
+enum { MAX_CHAINS = 4096, CHAIN_MOST = UINT16_MAX, ROW_PAD = 16 };
 static const size_t max_bytes = (size_t)1 << 30;
 
 /* ---- the cover ---- */
@@ -80,11 +80,13 @@ static enum kr_status list_chains(const struct kr_ir *ir, struct cover *cover)
 	for (uint32_t v = 0; v < ir->nnodes; v++) {
 		if (cover->prev[v] != KR_NONE)
 			continue;
-		struct chain chain = {v, 0};
-		for (uint32_t x = v; x != KR_NONE; x = cover->next[x])
-			chain.length++;
-		if (!kr_vec_push(&ir->ctx->mem, &cover->chains, chain))
-			return KR_NOMEM;
+		for (uint32_t x = v; x != KR_NONE;) { /* one too long goes on as another */
+			struct chain chain = {x, 0};
+			for (; x != KR_NONE && chain.length < CHAIN_MOST; x = cover->next[x])
+				chain.length++;
+			if (!kr_vec_push(&ir->ctx->mem, &cover->chains, chain))
+				return KR_NOMEM;
+		}
 	}
 	KR_SORT(cover->chains.at, cover->chains.n, longer_first);
 	return KR_OK;
@@ -95,7 +97,7 @@ static uint32_t tracked_chains(const struct kr_ir *ir, uint32_t chains)
 {
 	size_t left = kr_mem_left(&ir->ctx->mem);
 	size_t budget = left == SIZE_MAX || left / 2 > max_bytes ? max_bytes : left / 2;
-	size_t fit = ir->nnodes ? budget / ir->nnodes / sizeof(uint32_t) : 0;
+	size_t fit = ir->nnodes ? budget / ir->nnodes / sizeof(uint16_t) : 0;
 	fit = fit > ROW_PAD ? fit - ROW_PAD : 0;
 	uint32_t most = fit < MAX_CHAINS ? (uint32_t)fit : MAX_CHAINS;
 	return chains < most ? chains : most;
@@ -115,10 +117,10 @@ static enum kr_status make_cover(const struct kr_ir *ir, struct kr_clock *c, str
 	KR_TRY(list_chains(ir, cover));
 	c->nchains = tracked_chains(ir, cover->chains.n);
 	for (uint32_t i = 0; i < c->nchains; i++) {
-		uint32_t position = 0;
-		for (uint32_t v = cover->chains.at[i].head; v != KR_NONE; v = cover->next[v]) {
+		const struct chain *chain = &cover->chains.at[i];
+		for (uint32_t v = chain->head, place = 1; place <= chain->length; v = cover->next[v]) {
 			c->chain[v] = i;
-			c->position[v] = ++position;
+			c->position[v] = place++;
 		}
 	}
 	return KR_OK;
@@ -133,7 +135,7 @@ static void cover_done(struct kr_mem *mem, struct cover *cover, uint32_t nnodes)
 
 /* ---- clocks ---- */
 
-static uint32_t *row(const struct kr_clock *c, uint32_t node) { return c->rows + (size_t)node * c->stride; }
+static uint16_t *row(const struct kr_clock *c, uint32_t node) { return c->rows + (size_t)node * c->stride; }
 static uint64_t *changed_of(const struct kr_clock *c, uint32_t node)
 {
 	return c->changed + (size_t)node * c->words;
@@ -147,9 +149,9 @@ static void mark_pending(struct kr_clock *c, uint32_t node)
 }
 
 /* Raises one entry of a node's clock. */
-static void raise(struct kr_clock *c, uint32_t node, uint32_t chain, uint32_t position)
+static void raise(struct kr_clock *c, uint32_t node, uint32_t chain, uint16_t position)
 {
-	uint32_t *entry = row(c, node) + chain;
+	uint16_t *entry = row(c, node) + chain;
 	if (*entry >= position)
 		return;
 	*entry = position;
@@ -161,8 +163,8 @@ static void raise(struct kr_clock *c, uint32_t node, uint32_t chain, uint32_t po
 
 void kr_clock_edge(struct kr_clock *c, kr_node from, kr_node to)
 {
-	const uint32_t *source = row(c, from.i);
-	const uint32_t *target = row(c, to.i);
+	const uint16_t *source = row(c, from.i);
+	const uint16_t *target = row(c, to.i);
 	if (from.i == to.i)
 		c->cyclic = to;
 	for (uint32_t i = 0; i < c->nchains; i++) {
@@ -170,16 +172,16 @@ void kr_clock_edge(struct kr_clock *c, kr_node from, kr_node to)
 			raise(c, to.i, i, source[i]);
 	}
 	if (c->chain[from.i] != KR_NONE)
-		raise(c, to.i, c->chain[from.i], c->position[from.i]);
+		raise(c, to.i, c->chain[from.i], (uint16_t)c->position[from.i]);
 }
 
 /* Passes the changed chains of a node on along its edges. */
 static void propagate(const struct kr_ir *ir, struct kr_clock *c, uint32_t node, const uint64_t *changed)
 {
-	const uint32_t *source = row(c, node);
+	const uint16_t *source = row(c, node);
 	for (uint32_t e = ir->head.at[node]; e != KR_NONE; e = ir->next.at[e]) {
 		uint32_t to = ir->edges.at[e].to.i;
-		const uint32_t *target = row(c, to);
+		const uint16_t *target = row(c, to);
 		for (uint32_t w = 0; w < c->words; w++) {
 			for (uint64_t bits = changed[w]; bits; bits &= bits - 1) {
 				uint32_t chain = w * 64 + (uint32_t)__builtin_ctzll(bits);
@@ -229,15 +231,16 @@ void kr_clock_touch(struct kr_clock *c, kr_node node)
  * compilers know how to do at once. */
 static void absorb(struct kr_clock *c, uint32_t from, uint32_t to)
 {
-	const uint32_t *source = row(c, from);
-	uint32_t *target = row(c, to), chain = c->chain[from];
+	const uint16_t *source = row(c, from);
+	uint16_t *target = row(c, to);
+	uint32_t chain = c->chain[from];
 	if (chain != KR_NONE && target[chain] >= c->position[from])
 		return;
 	for (uint32_t i = 0; i < c->stride; i += ROW_PAD)
 		for (uint32_t j = i; j < i + ROW_PAD; j++)
 			target[j] = source[j] > target[j] ? source[j] : target[j];
 	if (chain != KR_NONE)
-		target[chain] = c->position[from];
+		target[chain] = (uint16_t)c->position[from];
 }
 
 /* Rows along the ranks, each from those that lead there, the nearest first. */

@@ -15,8 +15,9 @@ struct kr_clock {
 	uint32_t nnodes;
 	uint32_t *chain;          /* per node: its chain, or KR_NONE when not tracked */
 	uint32_t *position;       /* per node: place in its chain, from 1 */
-	/* nnodes * stride: last position of each chain that reaches the node, 0: none */
-	uint32_t *rows;
+	/* nnodes * stride: last position of each chain that reaches the node, 0: none; chains are no longer
+	 * than fits */
+	uint16_t *rows;
 	/* nnodes * words: chains that moved since the node was last taken from the work-list */
 	uint64_t *changed;
 	uint32_t words;           /* per node */

@@ -260,9 +260,33 @@ static void notices_cycles(void **state)
 	assert_true(found > 50);
 }
 
+/* Places in a chain have 16 bits: one that is longer goes on as another. */
+static void follows_long_chains(void **state)
+{
+	enum { LONG = 200000 };
+	struct kr_rng rng;
+	struct graph g;
+	bool cyclic = true;
+
+	(void)state;
+	kr_rng_init(&rng, 4);
+	graph_init(&g, &rng, LONG, 1);
+	for (uint32_t v = 0; v + 1 < LONG; v++)
+		assert_int_equal(kr_ir_add_edge(&g.ir, (struct kr_edge){{v}, {v + 1}, KR_NONE, KR_SO, KR_RULE_GIVEN}), KR_OK);
+	assert_int_equal(kr_clock_build(&g.ir, &cyclic), KR_OK);
+	assert_false(cyclic);
+	assert_int_equal(tracked(g.ir.clock), LONG);
+	for (unsigned i = 0; i < 1000000; i++) {
+		uint32_t a = (uint32_t)kr_rng_below(&rng, LONG), b = i % 2 ? (uint32_t)kr_rng_below(&rng, LONG) : (a + i % 7) % LONG;
+		assert_int_equal(kr_clock_reaches(g.ir.clock, (kr_node){a}, (kr_node){b}), a < b);
+	}
+	graph_done(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(follows_long_chains),
 		cmocka_unit_test(follows_a_growing_graph),
 		cmocka_unit_test(says_less_with_fewer_chains),
 		cmocka_unit_test(notices_cycles),

@@ -330,15 +330,15 @@ static void finds_wrong_clocks(void **state)
 	ir.facts |= KR_FACT_CLOCK;
 	assert_int_equal(kr_ir_verify(&ir, &err), KR_OK);
 
-	uint32_t *entry = &ir.clock->rows[2 * ir.clock->stride + ir.clock->chain[0]]; /* what node 2 knows of the chain of node 0 */
-	uint32_t right = *entry;
+	uint16_t *entry = &ir.clock->rows[2 * ir.clock->stride + ir.clock->chain[0]]; /* what node 2 knows of the chain of node 0 */
+	uint16_t right = *entry;
 
 	assert_true(right >= ir.clock->position[0]);
 	*entry = 0;
 	assert_int_equal(kr_ir_verify(&ir, &err), KR_INTERNAL);
 	assert_string_equal(err.text, "ir: clock: node 0 does not reach 2, but there is a path");
 	*entry = right;
-	ir.clock->rows[3 * ir.clock->stride + ir.clock->chain[0]] = ir.clock->position[0];
+	ir.clock->rows[3 * ir.clock->stride + ir.clock->chain[0]] = (uint16_t)ir.clock->position[0];
 	kr_err_init(&err);
 	assert_int_equal(kr_ir_verify(&ir, &err), KR_INTERNAL);
 	assert_string_equal(err.text, "ir: clock: node 0 reaches 3, but there is no path");

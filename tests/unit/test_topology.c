@@ -42,7 +42,7 @@ static void check_order(const struct kr_topology *t)
 static bool is_arc(const struct kr_topology *t, const struct kr_link *link)
 {
 	for (uint32_t a = 0; a < t->arcs.n; a++)
-		if (memcmp(&t->arcs.at[a].link, link, sizeof *link) == 0)
+		if (memcmp(&t->links.at[a], link, sizeof *link) == 0)
 			return true;
 	return false;
 }
