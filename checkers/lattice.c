@@ -5,6 +5,30 @@
 
 #include <string.h>
 
+enum { LEVELS_MOST = 64 };
+
+struct levels {
+	const struct kr_level *at[LEVELS_MOST];
+	uint32_t n;
+};
+
+static void list_levels(const struct kr_modules *more, struct levels *out)
+{
+	const struct kr_level *level;
+
+	for (out->n = 0; out->n < LEVELS_MOST && (level = kr_level_at(more, out->n)) != NULL; out->n++)
+		out->at[out->n] = level;
+}
+
+/* LEVELS_MOST: not among them. */
+static uint32_t place_of(const struct levels *levels, const struct kr_level *level)
+{
+	for (uint32_t i = 0; i < levels->n; i++)
+		if (levels->at[i] == level)
+			return i;
+	return LEVELS_MOST;
+}
+
 static bool same_meaning(const struct kr_level *a, const struct kr_level *b)
 {
 	if (a->model != b->model || a->anomalies != b->anomalies)
@@ -22,36 +46,36 @@ static bool leads_to(const struct kr_level *a, const struct kr_level *b, enum kr
 }
 
 /* The levels, as a set of places, that those of `set` lead to with the order, and they. */
-static uint64_t close_over(const struct kr_modules *more, uint64_t set, enum kr_order order)
+static uint64_t close_over(const struct levels *levels, uint64_t set, enum kr_order order)
 {
-	uint64_t before;
+	for (uint64_t left = set; left != 0;) {
+		uint32_t i = (uint32_t)__builtin_ctzll(left);
+		uint64_t met = 0;
 
-	do {
-		before = set;
-		for (size_t i = 0; i < 64 && kr_level_at(more, i); i++)
-			for (size_t j = 0; set >> i & 1 && j < 64 && kr_level_at(more, j); j++)
-				set |= (uint64_t)leads_to(kr_level_at(more, i), kr_level_at(more, j), order)
-					<< j;
-	} while (set != before);
+		for (uint32_t j = 0; j < levels->n; j++)
+			if (!(set >> j & 1))
+				met |= (uint64_t)leads_to(levels->at[i], levels->at[j], order) << j;
+		set |= met;
+		left = (left & (left - 1)) | met;
+	}
 	return set;
 }
 
 /* The steps from a to b, a first, b last: breadth first, so as few as can be. */
-static uint32_t chain(const struct kr_modules *more, const struct kr_level *a, const struct kr_level *b,
-	enum kr_order order, const struct kr_level *out[64])
+static uint32_t chain(const struct levels *levels, const struct kr_level *a, const struct kr_level *b,
+	enum kr_order order, const struct kr_level *out[LEVELS_MOST])
 {
-	uint8_t from[64], queue[64];
-	uint32_t head = 0, tail = 0, place = 0;
+	uint32_t from[LEVELS_MOST], queue[LEVELS_MOST];
+	uint32_t first = place_of(levels, a), head = 0, tail = 0, place = 0;
 	uint64_t met = 0;
 
-	for (uint8_t i = 0; i < 64 && kr_level_at(more, i); i++)
-		if (kr_level_at(more, i) == a)
-			queue[tail++] = from[i] = i;
-	for (met = tail ? UINT64_C(1) << queue[0] : 0; head < tail && kr_level_at(more, queue[head]) != b;
-		head++)
-		for (uint8_t j = 0; j < 64 && kr_level_at(more, j); j++) {
-			if (met >> j & 1 ||
-				!leads_to(kr_level_at(more, queue[head]), kr_level_at(more, j), order))
+	if (first == LEVELS_MOST)
+		return 0;
+	met = UINT64_C(1) << first;
+	queue[tail++] = from[first] = first;
+	for (; head < tail && levels->at[queue[head]] != b; head++)
+		for (uint32_t j = 0; j < levels->n; j++) {
+			if (met >> j & 1 || !leads_to(levels->at[queue[head]], levels->at[j], order))
 				continue;
 			met |= UINT64_C(1) << j;
 			from[j] = queue[head];
@@ -59,8 +83,8 @@ static uint32_t chain(const struct kr_modules *more, const struct kr_level *a, c
 		}
 	if (head == tail)
 		return 0;
-	for (uint8_t at = queue[head], last = 64; at != last; last = at, at = from[at])
-		out[place++] = kr_level_at(more, at);
+	for (uint32_t at = queue[head], last = LEVELS_MOST; at != last; last = at, at = from[at])
+		out[place++] = levels->at[at];
 	for (uint32_t i = 0; i < place / 2; i++) {
 		const struct kr_level *swap = out[i];
 		out[i] = out[place - 1 - i];
@@ -88,9 +112,12 @@ static bool is_own(const struct kr_checker *checker)
 bool kr_implication_find(const struct kr_modules *more, struct kr_question a, struct kr_question b,
 	struct kr_implication *out)
 {
-	const struct kr_level *steps[64];
-	uint32_t n = chain(more, a.level, b.level, b.order, steps);
+	const struct kr_level *steps[LEVELS_MOST];
+	struct levels levels;
 	bool found = false;
+
+	list_levels(more, &levels);
+	uint32_t n = chain(&levels, a.level, b.level, b.order, steps);
 
 	for (uint32_t i = 0; i + 1 < n; i++) {
 		bool by_weak = names(steps[i + 1]->implied_by, steps[i]);
@@ -110,15 +137,16 @@ bool kr_implication_find(const struct kr_modules *more, struct kr_question a, st
 
 bool kr_implies(const struct kr_modules *more, struct kr_question a, struct kr_question b)
 {
-	uint64_t reached = 0;
-	const struct kr_level *level;
+	struct levels levels;
 
-	for (size_t i = 0; i < 64 && (level = kr_level_at(more, i)) != NULL; i++)
-		reached |= (uint64_t)(level == a.level) << i;
+	list_levels(more, &levels);
+	uint32_t from = place_of(&levels, a.level), to = place_of(&levels, b.level);
+
+	if (from == LEVELS_MOST || to == LEVELS_MOST || a.order < b.order)
+		return false;
+	uint64_t reached = UINT64_C(1) << from;
+
 	for (int order = (int)a.order; order >= (int)b.order; order--)
-		reached = close_over(more, reached, (enum kr_order)order);
-	for (size_t i = 0; i < 64 && (level = kr_level_at(more, i)) != NULL; i++)
-		if (level == b.level && reached >> i & 1)
-			return a.order >= b.order;
-	return false;
+		reached = close_over(&levels, reached, (enum kr_order)order);
+	return reached >> to & 1;
 }

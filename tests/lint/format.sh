@@ -4,8 +4,8 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 command -v clang-format >/dev/null || { echo "skipped: no clang-format on this machine"; exit 77; }
-failed=0
-for file; do
-    clang-format "$file" | cmp -s - "$file" || { echo "${file#"$PWD"/}: not laid out by clang-format"; failed=1; }
-done
-exit $failed
+[ $# -gt 0 ] || { echo "found no sources, expected some"; exit 1; }
+found=$(clang-format --dry-run --Werror "$@" 2>&1) && exit 0
+places=$(printf '%s\n' "$found" | sed -n 's/^\([^ ]*\.c\):[0-9]*:[0-9]*: error: .*/\1/p' | sort -u | sed "s|^$PWD/||; s|\$|: not laid out by clang-format|")
+printf '%s\n' "${places:-$found}"
+exit 1

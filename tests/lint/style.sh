@@ -13,10 +13,10 @@ complain() { sed "s|\$|: $1|"; }
 calls() {
     pattern=$1
     shift
-    for file; do
-        sed -e 's/"\([^"\\]\|\\.\)*"/""/g' -e 's|/\*.*\*/||' -e 's|//.*||' -e 's|/\*.*||' -e 's|^[[:blank:]]*\*[[:blank:]].*||' -e 's/__attribute__.*//' "$file" |
-            grep -nE "\b$pattern" | sed "s|:.*||; s|^|$file:|"
-    done
+    awk '{
+            gsub(/"([^"\\]|\\.)*"/, "\"\""); sub(/\/\*.*\*\//, ""); sub(/\/\/.*/, ""); sub(/\/\*.*/, ""); sub(/^[ \t]*\*[ \t].*/, ""); sub(/__attribute__.*/, "")
+            print FILENAME ":" FNR ":" $0
+        }' "$@" | grep -E "^[^:]*:[0-9]*:.*\b$pattern" | cut -d: -f1,2
 }
 
 sources=$(ls include/krait/*.h tests/*/*.[ch] $(for layer in $layers; do echo "$layer/*.[ch] $layer/*/*.[ch]"; done) 2>/dev/null)
@@ -32,21 +32,19 @@ check() {
     grep -n "$(printf '\r')" $sources | cut -d: -f1,2 | complain 'a carriage return'
     grep -nE '^ {4}' $code | cut -d: -f1,2 | complain 'indented with blanks, expected tabs'
     grep -nE '\b(TODO|FIXME|XXX)\b' $sources | cut -d: -f1,2 | complain 'an unfinished place'
-    for file in $sources; do
-        [ -z "$(tail -c 1 "$file")" ] || echo "$file"
-    done | complain 'no newline at the end'
-    for file in $code; do
-        head -n 1 "$file" | grep -q '^/[/*]' || echo "$file"
-    done | complain 'does not open with what it is for'
-    for file in $(printf '%s\n' $code | grep '\.h$'); do
-        guard=KR_$(echo "${file%.h}" | tr 'a-z/-' 'A-Z__')_H
-        case $file in include/*) guard=$(echo "${file#include/}" | tr 'a-z/.-' 'A-Z___') ;; esac
-        grep -q "^#ifndef $guard\$" "$file" || echo "$file: expected the include guard $guard"
-    done | complain 'include guard'
+    grep -LzP '\n\z' $sources | complain 'no newline at the end'
+    awk 'FNR == 1 && !/^\/[\/*]/ { print FILENAME }' $code | complain 'does not open with what it is for'
+    awk 'FNR == 1 { guard = FILENAME; if (!sub(/^include\//, "", guard)) guard = "kr_" guard; gsub(/[\/.-]/, "_", guard); guards[FILENAME] = toupper(guard) }
+        $1 == "#ifndef" && $2 == guards[FILENAME] { seen[FILENAME] = 1 }
+        END { for (file in guards) if (!(file in seen)) print file ": expected the include guard " guards[file] }' \
+        $(printf '%s\n' $code | grep '\.h$') | complain 'include guard'
 
-    for file in $code; do
-        expand "$file" | awk -v file="$file" 'length > 110 { print file ":" NR }'
-    done | complain 'more than 110 columns'
+    awk '{
+            count = split($0, part, "\t")
+            width = 0
+            for (i = 1; i < count; i++) width = width + length(part[i]) + 8 - (width + length(part[i])) % 8
+            if (count && width + length(part[count]) > 110) print FILENAME ":" FNR
+        }' $code | complain 'more than 110 columns'
 
     # One name, one meaning. Those that are let through are to go with what is rewritten in frontend/ and mechanisms/.
     grep -noE '^(struct|enum|union) kr_[a-z_]+ \{' $code | sed 's/ {$//' | grep -vwE 'kr_(grow|link|looked|written)$' |
@@ -54,15 +52,13 @@ check() {
         complain 'a tag with two meanings'
 
     # A file much longer than 500 lines (the module of a pass: 300, of a checker: 100) says why: "Longer than usual: ..."
-    for file in $code; do
-        limit=600
-        case $file in
-        passes/*.c) ! grep -q '^const struct kr_pass ' "$file" || limit=330 ;;
-        checkers/*.c) ! grep -q '^const struct kr_checker ' "$file" || limit=110 ;;
-        esac
-        lines=$(wc -l <"$file")
-        [ "$lines" -le $limit ] || grep -q 'Longer than usual: ' "$file" || echo "$file: $lines lines, expected at most $limit"
-    done | complain 'split it, or say why with "Longer than usual: ..."'
+    awk 'FNR == 1 { limit[FILENAME] = 600 }
+        FILENAME ~ /^passes\// && /^const struct kr_pass / { limit[FILENAME] = 330 }
+        FILENAME ~ /^checkers\// && /^const struct kr_checker / { limit[FILENAME] = 110 }
+        /Longer than usual: / { told[FILENAME] = 1 }
+        { lines[FILENAME] = FNR }
+        END { for (file in lines) if (lines[file] > limit[file] && !(file in told)) print file ": " lines[file] " lines, expected at most " limit[file] }' $code |
+        complain 'split it, or say why with "Longer than usual: ..."'
 
     calls '(v?f?printf|puts|fputs|putchar|perror|exit|_exit|abort|signal) *\(|(stdout|stderr)\b' $quiet |
         complain 'only cli/ and lab/ print or exit'

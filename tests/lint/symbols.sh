@@ -26,9 +26,7 @@ layers)
     cd "$1" || exit 1
     shift
     for layer; do
-        for object in $(objects "$layer"); do
-            nm --format=posix "$object" | sed -n "s/^\(kr[a-z]*_[^ ]*\) \([A-Z]\).*/$layer \1 \2/p"
-        done
+        nm --format=posix $(objects "$layer") | sed -n "s/^\(kr[a-z]*_[^ ]*\) \([A-Z]\).*/$layer \1 \2/p"
     done | awk -v order="$*" '
         BEGIN { count = split(order, layers, " "); for (i = 1; i <= count; i++) place[layers[i]] = i }
         $3 == "U" { used[$1 " " $2] = 1; next }
@@ -50,16 +48,13 @@ layers)
 mutable)
     cd "$1" || exit 1
     shift
-    failed=0 seen=0
-    for layer; do
-        for object in $(objects "$layer"); do
-            seen=1
-            # Pointers in constant tables are relocated (.data.rel.ro, shown as d or D too): ask for the section.
-            variables=$(objdump -t "$object" | awk '$0 ~ / O / && $0 ~ /[ \t]\.(data|bss|tdata|tbss|data\.rel|data\.rel\.local)[ \t]/ { print $NF }')
-            [ -z "$variables" ] || { echo "$object: can be written to:" $variables; failed=1; }
-        done
-    done
-    [ $seen = 1 ] || { echo "found no objects"; exit 1; }
-    exit $failed
+    for layer; do objects "$layer"; done | xargs objdump -t | awk '
+        / file format / { object = $1; seen = 1 }
+        # Pointers in constant tables are relocated (.data.rel.ro, shown as d or D too): ask for the section.
+        / O / && /[ \t]\.(data|bss|tdata|tbss|data\.rel|data\.rel\.local)[ \t]/ { print object " can be written to: " $NF; failed = 1 }
+        END {
+            if (!seen) { print "found no objects"; failed = 1 }
+            exit failed
+        }'
     ;;
 esac
