@@ -255,13 +255,12 @@ bool krait_build_end(krait_builder *b)
 
 static enum kr_status operation(krait_builder *b, const struct krait_operation *op, struct kr_operation *out)
 {
-	enum kr_status status;
+	enum kr_status status = KR_OK;
 
 	if ((unsigned)op->kind > KRAIT_MAX)
 		return kr_build_bad(b, "an operation that there is not", "one of enum krait_operation_kind");
 	out->kind = (uint8_t)op->kind;
-	if ((status = kr_build_key(b, &op->key, &out->key)))
-		return status;
+	KR_TRY(kr_build_key(b, &op->key, &out->key));
 	switch (op->kind) {
 	case KRAIT_READ:
 		out->flags = op->unknown ? 0 : KR_OPF_KNOWN;

@@ -256,7 +256,6 @@ bool krait_build_header(krait_builder *b, const struct krait_header *header)
 {
 	struct kr_native_fields fields;
 	const struct kr_node *node;
-	json_t *json;
 
 	if (b->status)
 		return false;
@@ -265,7 +264,7 @@ bool krait_build_header(krait_builder *b, const struct krait_header *header)
 		return kr_build_keep(b,
 			kr_build_bad(b, "a header after something else", "it first of all, once"));
 	b->headed = true;
-	json = json_object();
+	json_t *json = json_object();
 	kr_build_keep(b, json ? fill_header(b, header, json) : KR_NOMEM);
 	if (!b->status && kr_build_keep(b, kr_nodes_take(&b->native.nodes, json, &node))) {
 		kr_native_get_fields(node, &fields);
@@ -297,15 +296,13 @@ static enum kr_status add_order(krait_builder *b, const struct krait_value *key,
 bool krait_build_version_order(krait_builder *b, struct krait_value key, const struct krait_value *writers,
 	size_t count)
 {
-	json_t *order;
-
 	if (b->status)
 		return false;
 	b->native.line = 0;
 	if (b->open)
 		return kr_build_keep(b,
 			kr_build_bad(b, "a version order inside a transaction", "its end first"));
-	order = json_object();
+	json_t *order = json_object();
 	kr_build_keep(b, order ? add_order(b, &key, writers, count, order) : KR_NOMEM);
 	json_decref(order);
 	return !b->status;

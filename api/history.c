@@ -71,13 +71,12 @@ static enum krait_status read_history(const char *path, const struct bytes *byte
 	int64_t start = kr_now_ns();
 	const struct kr_format *found;
 	struct kr_err err;
-	krait_history *h;
 
 	kr_public_begin(error);
 	kr_err_init(&err);
 	if (kr_format_named(more, format, &found, &err) != KR_OK)
 		return kr_public_fail(&err, KR_BAD, error);
-	h = kr_handle_new(path, options);
+	krait_history *h = kr_handle_new(path, options);
 	if (!h)
 		return kr_public_fail(&err, KR_NOMEM, error);
 

@@ -69,17 +69,13 @@ static enum kr_status load_at(struct kr_plugins *plugins, const char *path, stru
 	struct kr_modules *m = &plugins->modules;
 	uint32_t formats = m->formats.n, passes = m->passes.n, backends = m->backends.n,
 		 checkers = m->checkers.n;
-	enum kr_status status =
-		kr_vec_reserve(&plugins->mem, &plugins->handles, 1) ? check_abi(path, err) : KR_NOMEM;
-
-	if (status)
-		return status;
+	KR_TRY(kr_vec_reserve(&plugins->mem, &plugins->handles, 1) ? check_abi(path, err) : KR_NOMEM);
 
 	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
 	if (!handle)
 		return fail_loader(path, err);
-	status = kr_plugins_join(plugins, dlsym(handle, "krait_plugin"), err);
+	enum kr_status status = kr_plugins_join(plugins, dlsym(handle, "krait_plugin"), err);
 	if (!status) {
 		plugins->handles.at[plugins->handles.n++] = handle;
 		return KR_OK;

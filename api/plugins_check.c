@@ -154,8 +154,7 @@ static enum kr_status check_level(const struct kr_plugins *p, const struct kr_le
 		return status;
 	if (!is_line(level->definition))
 		return kr_err_set(err, KR_BAD, "level '%s' has no definition, expected one line", level->id);
-	if ((status = check_names(p, level, err)))
-		return status;
+	KR_TRY(check_names(p, level, err));
 	if ((unsigned)level->default_order > KR_ORDER_REALTIME)
 		return kr_err_set(err, KR_BAD, "level '%s': `default_order` is %d, which there is not",
 			level->id, (int)level->default_order);

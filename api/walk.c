@@ -95,12 +95,11 @@ enum krait_status krait_history_version_order(krait_history *handle, uint32_t i,
 	struct krait_version_order *out, struct krait_error *error)
 {
 	const struct kr_history *h = &handle->history;
-	const struct kr_version_order *order;
 
 	kr_public_begin(error);
 	if (i >= h->version_orders.n)
 		return none("version order", i, h->version_orders.n, error);
-	order = &h->version_orders.at[i];
+	const struct kr_version_order *order = &h->version_orders.at[i];
 	kr_vec_clear(&handle->walk.values);
 	for (uint32_t w = 0; w < order->writer_count; w++)
 		if (!kr_vec_push(&handle->self, &handle->walk.values,

@@ -209,9 +209,8 @@ static enum kr_status make_variables(struct kr_choices *c, kr_obs o, kr_version 
 	for (kr_candidates it = kr_asg_candidates(asg, o); kr_asg_next(asg, &it, &v);) {
 		kr_txn w = asg->versions[v.i].writer;
 		uint32_t var;
-		enum kr_status status = kr_ctx_spend(c->ir->ctx, test ? (uint32_t)versions : 1);
-		if (status)
-			return status;
+		KR_TRY(kr_ctx_spend(c->ir->ctx, test ? (uint32_t)versions : 1));
+		enum kr_status status = KR_OK;
 		if (w.i != KR_NONE && c->ir->presence[w.i] == KR_ABSENT_TXN)
 			continue;
 		if (test && kr_ir_impossible(c->ir, o, v))
@@ -242,9 +241,8 @@ static enum kr_status push_agreement(struct kr_choices *c, kr_obs o)
 	if (!asg->keys[k.i].open_initial || mine.i == KR_NONE)
 		return KR_OK;
 	for (uint32_t p = 0; p < asg->nobs; p++) {
-		enum kr_status status = kr_ctx_tick(c->ir->ctx);
-		if (status)
-			return status;
+		KR_TRY(kr_ctx_tick(c->ir->ctx));
+		enum kr_status status = KR_OK;
 		if (asg->obs[p].key.i != k.i || asg->obs[p].set == asg->obs[o.i].set)
 			continue;
 		kr_lit other = source_literal(c, (kr_obs){p}, initial);

@@ -171,26 +171,19 @@ static enum kr_status encode_pair(struct kr_encode *w, kr_version a, kr_version 
 	kr_txn from = asg->versions[a.i].writer, to = asg->versions[b.i].writer;
 	kr_literal literal;
 	bool open;
-	enum kr_status status = is_open(w, a, b, &open);
-
-	if (status)
-		return status;
+	KR_TRY(is_open(w, a, b, &open));
+	enum kr_status status = KR_OK;
 	if (open) {
 		if (!kr_table_reserve(&w->ir->ctx->mem, &w->pairs))
 			return KR_NOMEM;
-		status = new_variable(w, (struct kr_variable){KR_VARIABLE_ORDER, {KR_NONE}, a, b, {KR_NONE}},
-			&literal);
-		if (status)
-			return status;
+		KR_TRY(new_variable(w, (struct kr_variable){KR_VARIABLE_ORDER, {KR_NONE}, a, b, {KR_NONE}},
+			&literal));
 		kr_table_insert(&w->pairs, kr_hash_pair(a.i, b.i), (uint32_t)literal - 1);
 	} else if ((status = kr_encode_before(w, a, b, &literal))) {
 		return status;
 	}
-	if ((status = kr_encode_version_pair(w, a, b, literal)))
-		return status;
-	if ((status = add_edge(w, KR_WW, from, to,
-		     (kr_literal[]){literal, w->present[from.i], w->present[to.i]})))
-		return status;
+	KR_TRY(kr_encode_version_pair(w, a, b, literal));
+	KR_TRY(add_edge(w, KR_WW, from, to, (kr_literal[]){literal, w->present[from.i], w->present[to.i]}));
 	return add_edge(w, KR_WW, to, from, (kr_literal[]){-literal, w->present[from.i], w->present[to.i]});
 }
 
@@ -223,8 +216,7 @@ static enum kr_status encode_source(struct kr_encode *w, kr_obs o, kr_version v,
 	enum kr_status status = KR_OK;
 
 	if (!kr_asg_is_initial(asg, v)) {
-		if ((status = add_clause2(w, -literal, presence(w, v))))
-			return status;
+		KR_TRY(add_clause2(w, -literal, presence(w, v)));
 		status = add_edge(w, KR_WR, asg->versions[v.i].writer, obs->txn,
 			(kr_literal[]){literal, ALWAYS, ALWAYS});
 	}

@@ -429,9 +429,7 @@ static enum kr_status search(struct search *s)
 	bool broken = false;
 
 	if (!next_choice(s, &next)) {
-		status = check_world(s, &broken);
-		if (status)
-			return status;
+		KR_TRY(check_world(s, &broken));
 		if (!broken && !some_sum_fails(s))
 			return answer(s);
 		s->answer->outcome = KR_VIOLATED;

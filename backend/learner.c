@@ -494,9 +494,8 @@ static enum kr_status find_median(struct kr_learner *s, uint32_t *median)
 static enum kr_status forget(struct kr_learner *s)
 {
 	uint32_t median, to = 0, size;
-	enum kr_status status = find_median(s, &median);
-	if (status)
-		return status;
+	KR_TRY(find_median(s, &median));
+	enum kr_status status = KR_OK;
 	for (uint32_t i = 0; i < s->watches.n; i++)
 		kr_vec_clear(&s->watches.at[i]);
 	for (uint32_t c = 0; c < s->clauses.n && !status; c += size) {

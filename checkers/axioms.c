@@ -43,11 +43,8 @@ enum kr_status kr_axioms_decide(struct kr_ctx *ctx, const struct kr_history *h, 
 	struct kr_pass_options counting = {.count = options->pass_options.count};
 	enum kr_change change = KR_UNCHANGED;
 	struct kr_ir ir;
-	enum kr_status status = kr_ir_init(&ir, ctx, asg, options->level, order);
-
-	if (status)
-		return status;
-	status = kr_pipeline_passes(&ir, passes, &counting, out, &change, err);
+	KR_TRY(kr_ir_init(&ir, ctx, asg, options->level, order));
+	enum kr_status status = kr_pipeline_passes(&ir, passes, &counting, out, &change, err);
 	if (!status && change != KR_CONFLICT)
 		status = answer(h, &ir, out, err);
 	else if (!status && ir.nnodes >= REFUTED_LEAST)

@@ -546,11 +546,9 @@ enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const st
 	out->checker = options->checker ? options->checker : kr_checker_for(ctx->modules, options->level);
 	begin(out, &ctx->mem);
 	struct asking asking = {ctx, h, analysis, options, out, false, NULL, false};
-	enum kr_status status = options->passes
-		? kr_passes_check_order(ctx->modules, options->passes, options->order, err)
-		: KR_OK;
-	if (status)
-		return status;
+	KR_TRY(options->passes ? kr_passes_check_order(ctx->modules, options->passes, options->order, err)
+			       : KR_OK);
+	enum kr_status status = KR_OK;
 	if (out->checker->decide) {
 		if (options->passes || options->backend)
 			return kr_err_set(err, KR_BAD,

@@ -240,11 +240,10 @@ static void blame_plan(const struct deciding *c, struct kr_decision *d)
 static enum kr_status search(struct deciding *c, struct kr_decision *d, int64_t time)
 {
 	int64_t deadline = kr_ctx_limit_ns(c->ctx, time);
-	enum kr_status status;
 
 	kr_verdict_done(&d->verdict, &c->ctx->mem);
 	d->status = kr_check(c->ctx, c->h, c->analysis, &d->options, &d->verdict, &d->err);
-	status = c->ctx->stopped;
+	enum kr_status status = c->ctx->stopped;
 	if (status == KR_TIMEOUT && is_open(d))
 		blame_plan(c, d);
 	kr_ctx_resume(c->ctx, deadline, &status, NULL);

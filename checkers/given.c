@@ -11,10 +11,8 @@ enum kr_status kr_check_given(struct kr_ctx *ctx, const struct kr_history *h,
 		.pass_options = {.count = options->pass_options.count}};
 	const struct kr_checker *checker = out->checker;
 	struct kr_analysis analysis;
-	enum kr_status status = kr_analyze(ctx, h, &analysis, err);
-
-	if (status)
-		return status;
+	KR_TRY(kr_analyze(ctx, h, &analysis, err));
+	enum kr_status status = KR_OK;
 	if (!anomalies || analysis.anomaly_count > 0) {
 		kr_verdict_done(out, &ctx->mem);
 		status = kr_check(ctx, h, &analysis, &own, out, err);

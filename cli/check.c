@@ -46,13 +46,12 @@ static const struct kr_option options[] = {
 static bool take_backend(const struct kr_args *args, struct kr_check_run *run)
 {
 	struct kr_guess guess = {.typed = kr_args_value(args, "backend")};
-	const struct kr_backend *backend;
 	char near[128];
 
 	run->backend = guess.typed;
 	if (!run->backend)
 		return true;
-	backend = kr_backend_find(args->modules, run->backend);
+	const struct kr_backend *backend = kr_backend_find(args->modules, run->backend);
 	if (backend && backend->solve)
 		return true;
 	if (backend) {

@@ -43,11 +43,8 @@ static enum kr_status dump_graph(struct kr_staging *d, struct kr_trace *t, struc
 	const struct kr_asked *asked = &d->asked.at[0];
 	bool conflict;
 	struct kr_ir ir;
-	enum kr_status status = kr_ir_init(&ir, &t->ctx, &t->analysis.asg, asked->level, asked->order);
-
-	if (status != KR_OK)
-		return status;
-	status = kr_staging_print(d, &ir, passes_of(d), &conflict, err);
+	KR_TRY(kr_ir_init(&ir, &t->ctx, &t->analysis.asg, asked->level, asked->order));
+	enum kr_status status = kr_staging_print(d, &ir, passes_of(d), &conflict, err);
 	kr_ir_done(&ir);
 	return status;
 }

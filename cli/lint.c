@@ -21,10 +21,7 @@ static enum kr_status find(struct kr_trace *t, const struct kr_args *args, struc
 {
 	bool json = kr_args_has(args, "json");
 	struct kr_lint lint;
-	enum kr_status status = kr_lint(&t->ctx, &t->history, json ? UINT32_MAX : SHOWN, &lint);
-
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_lint(&t->ctx, &t->history, json ? UINT32_MAX : SHOWN, &lint));
 	if (json)
 		kr_report_lint_json(t->path, &t->history, &lint, out);
 	else

@@ -165,12 +165,10 @@ static int conclude(struct shrinking *s)
 static enum kr_status shrink(struct shrinking *s, struct kr_err *err)
 {
 	struct kr_trace *t = &s->trace;
-	enum kr_status status;
 
-	if ((status = kr_trace_read(t, t->path, &s->trace_options, err)) ||
-		(status = kr_trace_analyze(t, err)))
-		return status;
-	status = kr_check(&t->ctx, &t->history, &t->analysis, &s->question, &s->verdict, err);
+	KR_TRY(kr_trace_read(t, t->path, &s->trace_options, err));
+	KR_TRY(kr_trace_analyze(t, err));
+	enum kr_status status = kr_check(&t->ctx, &t->history, &t->analysis, &s->question, &s->verdict, err);
 	if (status || s->verdict.outcome != KR_VIOLATED)
 		return status;
 	return kr_shrink(&t->ctx, &t->history, &t->analysis, &s->question, &s->verdict, &s->shrunk, err);

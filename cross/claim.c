@@ -44,13 +44,12 @@ static kr_txn writer(const struct judging *j, kr_version v) { return j->asg->ver
 static enum kr_status find_order(struct judging *j, kr_txn a, kr_txn b, bool *found)
 {
 	const struct kr_ir *ir = &j->ir;
-	enum kr_status status;
 
 	kr_vec_clear(&j->path);
 	*found = a.i == KR_NONE;
 	if (*found || a.i == b.i || b.i == KR_NONE)
 		return KR_OK;
-	status =
+	enum kr_status status =
 		kr_ir_path(ir, kr_ir_out(ir, KR_WW, a), kr_ir_in(ir, KR_WW, b), ir->edges.n, &j->path, found);
 	if (!status && !*found && ir->level->model != KR_NODES_TXN)
 		status = kr_ir_path(ir, kr_ir_in(ir, KR_WW, a), kr_ir_out(ir, KR_WW, b), ir->edges.n,

@@ -141,8 +141,8 @@ enum kr_status kr_claim_read(struct kr_mem *mem, const struct kr_history *h, con
 	enum kr_status status = read_txn(&r, &edge.from);
 
 	while (!status) {
-		if ((status = read_kind(&r, &edge)) || (status = read_txn(&r, &edge.to)))
-			return status;
+		KR_TRY(read_kind(&r, &edge));
+		KR_TRY(read_txn(&r, &edge.to));
 		if (!kr_vec_push(mem, out, edge))
 			return KR_NOMEM;
 		skip_blanks(&r);

@@ -59,13 +59,11 @@ static enum kr_status start(struct disagreeing *d, struct kr_part *part, const s
 	const struct kr_certificate *cert = violation(d);
 	struct kr_part support;
 	bool holds = false;
-	enum kr_status status;
 
 	if (!cert)
 		return KR_OK;
-	if ((status = kr_part_init(&support, part->mem, part->whole, false)))
-		return status;
-	status = kr_part_support(&support, d->ctx, asg, cert);
+	KR_TRY(kr_part_init(&support, part->mem, part->whole, false));
+	enum kr_status status = kr_part_support(&support, d->ctx, asg, cert);
 	if (!status)
 		status = test(d, &support, &holds, err);
 	if (!status && holds)

@@ -373,8 +373,7 @@ static enum kr_status find_result(struct reading *r, uint32_t fields[RESULT_FIEL
 	for (uint32_t at = 0; at < f->nodes.n; at++) {
 		if (f->nodes.at[at].type != KR_FORM_MAP)
 			continue;
-		if ((status = kr_forms_fields(f, at, names, fields, RESULT_FIELDS)))
-			return status;
+		KR_TRY(kr_forms_fields(f, at, names, fields, RESULT_FIELDS));
 		if (fields[VALID] != KR_NONE && (fields[ANOMALIES] != KR_NONE || fields[TYPES] != KR_NONE))
 			return KR_OK;
 	}

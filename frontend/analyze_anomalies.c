@@ -65,12 +65,11 @@ static enum kr_status add_write(void *data, kr_txn t, struct kr_row write, bool 
 	const struct kr_sets *sets = s->sets;
 	kr_key k = write.key;
 	struct trace *traces = s->traces ? s->traces[k.i] : NULL;
-	uint32_t set;
 
 	KR_TRY(kr_ctx_tick(sets->w->ctx));
 	if (kr_analyze_grows(sets->writes, k) || write.value.i == KR_NONE)
 		return KR_OK; /* nobody can tell the value */
-	set = kr_analyze_find_set(sets, k, kr_test_is(kr_token_of(write.value)));
+	uint32_t set = kr_analyze_find_set(sets, k, kr_test_is(kr_token_of(write.value)));
 	if (set != KR_NONE)
 		add_source(s, t, set, !last);
 	set = sets->any_source && last ? kr_analyze_find_set(sets, k, kr_test_source(t)) : KR_NONE;

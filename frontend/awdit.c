@@ -111,9 +111,8 @@ static enum kr_status read_awdit(struct kr_ctx *ctx, const char *path, struct kr
 			kr_err_at(err, path, kr_source_line_number(source), 0);
 			return KR_BAD;
 		}
-		if ((status = read_line(&a, line, kr_source_line_number(source))) ||
-			(status = kr_ctx_tick(ctx)))
-			return status;
+		KR_TRY(read_line(&a, line, kr_source_line_number(source)));
+		KR_TRY(kr_ctx_tick(ctx));
 	}
 	return status ? status : end_txn(&a);
 }

@@ -248,8 +248,7 @@ static enum kr_status read_records(struct cobra *c)
 	enum kr_status status;
 
 	while (!(status = kr_source_peek(c->source, RECORD_MAX, &records, &left, c->err)) && left > 0) {
-		if ((status = read_some(c, records, left, &used)))
-			return status;
+		KR_TRY(read_some(c, records, left, &used));
 		kr_source_skip(c->source, used);
 	}
 	if (!status && c->open)
@@ -264,7 +263,6 @@ static bool is_log(const char *name) { return kr_foreign_stem(name) != 0; }
 static enum kr_status read_log(struct cobra *c, const char *folder, const char *name)
 {
 	kr_value session = kr_history_text(c->h, KR_VALUE_STRING, name, kr_foreign_stem(name));
-	enum kr_status status;
 
 	c->file = c->h->files.n;
 	c->path = kr_foreign_file(c->h, folder, name);
@@ -274,9 +272,8 @@ static enum kr_status read_log(struct cobra *c, const char *folder, const char *
 	if (c->session.i == KR_NONE)
 		return KR_NOMEM;
 	c->offset = 0;
-	if ((status = kr_source_open(c->ctx, c->path, &c->source, c->err)))
-		return status;
-	status = read_records(c);
+	KR_TRY(kr_source_open(c->ctx, c->path, &c->source, c->err));
+	enum kr_status status = read_records(c);
 	kr_source_free(c->source);
 	return status;
 }

@@ -145,12 +145,11 @@ static kr_value number_value(struct kr_history *h, uint64_t number)
 static enum kr_status read_event(struct dbcop *d, const unsigned char *event)
 {
 	enum kr_op_kind kind = event[0] ? KR_OP_WRITE : KR_OP_READ;
-	kr_value name, value;
 
 	if (!event[17])
 		return KR_OK;
-	name = number_value(d->h, word_at(event + 1));
-	value = number_value(d->h, word_at(event + 9));
+	kr_value name = number_value(d->h, word_at(event + 1));
+	kr_value value = number_value(d->h, word_at(event + 9));
 	if (name.i == KR_NONE || value.i == KR_NONE)
 		return KR_NOMEM;
 	return kr_foreign_op(d->h, kind, kr_history_key(d->h, name), value, kind == KR_OP_READ);
@@ -197,10 +196,10 @@ static enum kr_status read_txn(struct dbcop *d, kr_session session)
 
 static enum kr_status read_sessions(struct dbcop *d)
 {
-	uint64_t sessions, txns;
+	uint64_t txns;
 
 	(void)walk_header(d);
-	sessions = word_at(d->data + d->at);
+	uint64_t sessions = word_at(d->data + d->at);
 	d->at += 8;
 	for (uint64_t s = 0; s < sessions; s++) {
 		kr_session session = kr_foreign_session(d->h, (int64_t)s);
@@ -227,8 +226,8 @@ static enum kr_status read_dbcop(struct kr_ctx *ctx, const char *path, struct kr
 	if (status)
 		return status;
 	d.data = (const unsigned char *)text;
-	if ((status = find_variant(&d)) || (status = read_sessions(&d)))
-		return status;
+	KR_TRY(find_variant(&d));
+	KR_TRY(read_sessions(&d));
 	return kr_foreign_zero_is_initial(ctx, h, err);
 }
 

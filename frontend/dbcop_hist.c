@@ -94,8 +94,6 @@ static enum kr_status end_txn(struct hist *r)
 /* Reads what stands at *at: a bracket, a mark, an event. */
 static enum kr_status read_piece(struct hist *r, const char **at)
 {
-	enum kr_status status;
-
 	if (r->open && **at == ']') {
 		r->open = false;
 		r->closed = true;
@@ -104,8 +102,7 @@ static enum kr_status read_piece(struct hist *r, const char **at)
 	} else if (**at == '!' && r->closed && r->txn.status == KR_COMMITTED) {
 		r->txn.status = KR_ABORTED;
 	} else if (**at == '[') {
-		if ((status = end_txn(r)))
-			return status;
+		KR_TRY(end_txn(r));
 		r->open = true;
 		r->bad = false;
 		r->txn = (struct kr_transaction){.id = {KR_NONE}, .status = KR_COMMITTED, .line = r->line};
@@ -164,8 +161,8 @@ static enum kr_status read_hist(struct kr_ctx *ctx, const char *path, struct kr_
 		r.line = kr_source_line_number(source);
 		if (strlen(line) != length)
 			return bad(&r, "found a NUL byte, expected text");
-		if ((status = read_line(&r, line)) || (status = kr_ctx_tick(ctx)))
-			return status;
+		KR_TRY(read_line(&r, line));
+		KR_TRY(kr_ctx_tick(ctx));
 	}
 	if (status)
 		return status;

@@ -58,8 +58,8 @@ static enum kr_status read_event(struct kr_forms *f, uint32_t event)
 	if (version != KR_NONE && f->nodes.at[version].type != KR_FORM_INT &&
 		f->nodes.at[version].type != KR_FORM_NIL)
 		return bad_event(f, event, "one whose version is an integer of 64 bits or null");
-	if (version != KR_NONE && (status = kr_forms_value(f, version, &value)))
-		return status;
+	if (version != KR_NONE)
+		KR_TRY(kr_forms_value(f, version, &value));
 	if (write && value.i == KR_ABSENT.i)
 		return bad_event(f, event, "a write of a version, not of null");
 	return kr_foreign_op(f->h, write ? KR_OP_WRITE : KR_OP_READ, key, value, !write);
@@ -81,8 +81,7 @@ static enum kr_status read_txn(struct kr_forms *f, kr_session session)
 		return kr_forms_bad(f, root->line,
 			"found %s, expected a transaction: {\"events\": ..., \"committed\": ...}",
 			kr_form_found(f, 0, found));
-	if ((status = kr_forms_fields(f, 0, names, fields, 2)))
-		return status;
+	KR_TRY(kr_forms_fields(f, 0, names, fields, 2));
 	if (fields[0] == KR_NONE || f->nodes.at[fields[0]].type != KR_FORM_LIST)
 		return kr_forms_bad(f, root->line, "\"events\" is %s, expected an array",
 			kr_form_found(f, fields[0], found));
@@ -140,9 +139,7 @@ static enum kr_status read_sessions(struct kr_forms *f)
 
 		kr_session session = kr_foreign_session(f->h, s);
 
-		status = session.i == KR_NONE ? KR_NOMEM : read_session(f, session);
-		if (status)
-			return status;
+		KR_TRY(session.i == KR_NONE ? KR_NOMEM : read_session(f, session));
 	}
 }
 

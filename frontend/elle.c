@@ -297,10 +297,9 @@ static enum kr_status read_stored(struct kr_ctx *ctx, const char *path, struct k
 {
 	struct elle e = {.moment = 0};
 	struct kr_elle_stored stored;
-	enum kr_status status;
 
 	kr_forms_begin(&e.forms, ctx, h, path, err);
-	status = read_history(&e, kr_elle_stored_init(&stored, &e.forms, source));
+	enum kr_status status = read_history(&e, kr_elle_stored_init(&stored, &e.forms, source));
 	kr_elle_stored_done(&stored);
 	return status;
 }

@@ -9,13 +9,12 @@
 static enum kr_status read_read(struct elle *e, uint32_t form, kr_key key, uint32_t result, bool known)
 {
 	kr_value value = KR_ABSENT;
-	enum kr_status status;
 
 	if (known && result == KR_NONE)
 		return kr_forms_bad(&e->forms, e->forms.nodes.at[form].line,
 			"a read of a committed transaction has no result, expected [:r key value]");
-	if (known && (status = kr_forms_value(&e->forms, result, &value)))
-		return status;
+	if (known)
+		KR_TRY(kr_forms_value(&e->forms, result, &value));
 	return kr_foreign_op(e->forms.h, KR_OP_READ, key, value, known);
 }
 
@@ -127,8 +126,8 @@ static enum kr_status read_transaction(struct elle *e, uint32_t value, bool know
 			kr_form_found(f, value, found));
 	if (list == KR_NONE)
 		list = value;
-	if (f->nodes.at[list].end > list + 1 && (status = kr_elle_shape(e, true)))
-		return status;
+	if (f->nodes.at[list].end > list + 1)
+		KR_TRY(kr_elle_shape(e, true));
 	for (uint32_t at = list + 1; at < f->nodes.at[list].end; at = f->nodes.at[at].end)
 		if ((status = read_op(e, group, at, known)))
 			return status;

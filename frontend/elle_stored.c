@@ -47,14 +47,13 @@ static bool is_whole(const unsigned char *header, size_t length)
 static enum kr_status take_block(struct kr_elle_stored *s, uint64_t place, struct block *out)
 {
 	const unsigned char *at;
-	uint64_t length;
 
 	if (place > s->size || s->size - place < HEADER)
 		return kr_fressian_bad(&s->values, s->file + s->size,
 			"the file is cut off: it ends before the block of byte %llu, expected all of it",
 			(unsigned long long)place);
 	at = s->file + place;
-	length = number(at, 8);
+	uint64_t length = number(at, 8);
 	if (length < HEADER || length > s->size - place)
 		return kr_fressian_bad(&s->values, at,
 			"the file is cut off, or damaged: a block of %llu bytes begins %llu before its end",
@@ -112,10 +111,9 @@ static enum kr_status find_history(struct kr_elle_stored *s, uint64_t *out)
 	/* as often as there are blocks: a map may be in several */
 	for (size_t left = s->index_length / ENTRY; history == KR_NONE && id != 0 && left > 0; left--) {
 		bool found = false;
-		size_t skip;
 
 		KR_TRY(find_block(s, id, &block));
-		skip = block.type == PARTIAL_MAP ? 4 : 0;
+		size_t skip = block.type == PARTIAL_MAP ? 4 : 0;
 		if ((block.type != VALUE && block.type != PARTIAL_MAP) || block.length < skip)
 			return kr_fressian_bad(&s->values, block.data,
 				"found a block of type %d, expected the test, a map (2)", (int)block.type);

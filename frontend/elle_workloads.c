@@ -62,8 +62,7 @@ enum kr_status kr_elle_transfer(struct elle *e, uint32_t value)
 	struct kr_forms *f = &e->forms;
 	uint32_t parts[PARTS];
 	kr_key from, to;
-	kr_value less, more;
-	enum kr_status status;
+	enum kr_status status = KR_OK;
 
 	if (value == KR_NONE || f->nodes.at[value].type != KR_FORM_MAP ||
 		(status = kr_forms_fields(f, value, names, parts, PARTS)) != KR_OK ||
@@ -73,10 +72,10 @@ enum kr_status kr_elle_transfer(struct elle *e, uint32_t value)
 		return kr_forms_bad(f, f->nodes.at[0].line,
 			":value is no transfer, expected {:from account, :to account, :amount integer}");
 	leave_open(f->h);
-	if ((status = take_account(f, parts[FROM], &from)) || (status = take_account(f, parts[TO], &to)))
-		return status;
-	less = kr_history_int(f->h, -f->nodes.at[parts[AMOUNT]].integer);
-	more = kr_history_int(f->h, f->nodes.at[parts[AMOUNT]].integer);
+	KR_TRY(take_account(f, parts[FROM], &from));
+	KR_TRY(take_account(f, parts[TO], &to));
+	kr_value less = kr_history_int(f->h, -f->nodes.at[parts[AMOUNT]].integer);
+	kr_value more = kr_history_int(f->h, f->nodes.at[parts[AMOUNT]].integer);
 	status = kr_foreign_op(f->h, KR_OP_INC, from, less, false);
 	return status ? status : kr_foreign_op(f->h, KR_OP_INC, to, more, false);
 }

@@ -33,7 +33,6 @@ enum kr_status kr_forms_bad(struct kr_forms *f, uint32_t line, const char *forma
 static enum kr_status check_text(struct kr_forms *f)
 {
 	uint32_t line = 1;
-	enum kr_status status;
 
 	for (size_t at = 0, n; at < f->length; at += n) {
 		n = kr_utf8_length(f->text + at, f->length - at);
@@ -42,8 +41,8 @@ static enum kr_status check_text(struct kr_forms *f)
 		if (f->text[at] == '\0')
 			return kr_forms_bad(f, line, "found a NUL byte, expected text");
 		line += f->text[at] == '\n';
-		if ((at & 0xfff) < n && (status = kr_ctx_tick(f->ctx)))
-			return status;
+		if ((at & 0xfff) < n)
+			KR_TRY(kr_ctx_tick(f->ctx));
 	}
 	return KR_OK;
 }
@@ -459,8 +458,7 @@ static enum kr_status read_piece(struct kr_forms *f)
 		return close_bracket(f, c);
 	if (f->json && (c == ',' || c == ':'))
 		return json_separator(f, c);
-	if ((status = check_place(f, c)))
-		return status;
+	KR_TRY(check_place(f, c));
 	if (c == '#' && !f->json) {
 		if ((status = read_dispatch(f, &set)) || !(set || f->text[f->at] == '"'))
 			return status;

@@ -168,11 +168,7 @@ static enum kr_status read_folder(struct kr_ctx *ctx, const char *path, const st
 	char names[128];
 	const struct kr_format *format =
 		options->format ? kr_format_find(ctx->modules, options->format) : NULL;
-	enum kr_status status =
-		options->format ? KR_OK : surest(ctx, path, true, (struct head){NULL, 0}, &format, err);
-
-	if (status)
-		return status;
+	KR_TRY(options->format ? KR_OK : surest(ctx, path, true, (struct head){NULL, 0}, &format, err));
 	if (!format)
 		return kr_err_set(err, KR_BAD,
 			"is a folder, but not one of a known format, expected a trace file or a folder of: "
@@ -284,8 +280,7 @@ static enum kr_status take_initial(struct kr_ctx *ctx, const char *initial, stru
 		h->initial = strcmp(initial, "unknown") == 0 ? KR_INITIAL_UNKNOWN : KR_INITIAL_UNWRITTEN;
 		return KR_OK;
 	}
-	if ((status = kr_source_open(ctx, initial, &source, err)))
-		return status;
+	KR_TRY(kr_source_open(ctx, initial, &source, err));
 	if (!(status = kr_source_rest(source, &text, &length, err)))
 		status = kr_native_initial(ctx, h, text, length, err);
 	kr_source_free(source);

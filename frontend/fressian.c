@@ -294,11 +294,10 @@ static enum kr_status close_character(struct kr_fressian *s, uint32_t node)
 	struct kr_form *form = &s->forms->nodes.at[node];
 	int64_t code = form->type == KR_FORM_INT ? form->integer : -1;
 	char utf8[4];
-	size_t n;
 
 	if (code < 0 || code > 0xffff || (code >= 0xd800 && code < 0xe000))
 		return kr_fressian_bad(s, s->at, "a character that is none, expected one");
-	n = kr_utf8_put(utf8, (uint32_t)code);
+	size_t n = kr_utf8_put(utf8, (uint32_t)code);
 	form->type = KR_FORM_NAME;
 	form->length = (uint32_t)n;
 	form->text = kr_arena_text(&s->forms->h->arena, utf8, n);

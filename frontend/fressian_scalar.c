@@ -318,7 +318,6 @@ static enum kr_status read_uuid(struct kr_fressian *s, unsigned n)
 {
 	const unsigned char *from = s->at, *bytes;
 	uint64_t length, word[2] = {0, 0};
-	const char *text;
 
 	(void)n;
 	KR_TRY(take_bytes(s, &bytes, &length));
@@ -327,7 +326,7 @@ static enum kr_status read_uuid(struct kr_fressian *s, unsigned n)
 			(unsigned long long)length);
 	for (int i = 0; i < 16; i++)
 		word[i / 8] = word[i / 8] << 8 | bytes[i];
-	text = kr_arena_format(&s->forms->h->arena, "%08llx-%04llx-%04llx-%04llx-%012llx",
+	const char *text = kr_arena_format(&s->forms->h->arena, "%08llx-%04llx-%04llx-%04llx-%012llx",
 		(unsigned long long)(word[0] >> 32), (unsigned long long)(word[0] >> 16 & 0xffff),
 		(unsigned long long)(word[0] & 0xffff), (unsigned long long)(word[1] >> 48),
 		(unsigned long long)(word[1] & 0xffffffffffff));

@@ -82,7 +82,6 @@ static enum kr_status sort_ops(struct kr_gather *g, struct kr_ctx *ctx, struct k
 static enum kr_status add_txns(struct kr_gather *g, struct kr_ctx *ctx, struct kr_err *err)
 {
 	struct kr_history *h = g->h;
-	enum kr_status status;
 
 	for (uint32_t t = 0; t < g->txns.n; t++) {
 		const struct kr_gather_txn *txn = &g->txns.at[t];
@@ -95,8 +94,8 @@ static enum kr_status add_txns(struct kr_gather *g, struct kr_ctx *ctx, struct k
 		if (!txn->aborted && add.id.i == KR_NONE)
 			return KR_NOMEM;
 		h->ops.n = txn->first; /* which is behind its last operation */
-		if ((status = kr_foreign_add(h, add, NULL, err)) || (status = kr_ctx_tick(ctx)))
-			return status;
+		KR_TRY(kr_foreign_add(h, add, NULL, err));
+		KR_TRY(kr_ctx_tick(ctx));
 	}
 	return KR_OK;
 }

@@ -395,12 +395,9 @@ enum kr_status kr_generate(struct kr_ctx *ctx, const struct kr_generate_options 
 {
 	struct kr_history h;
 	struct kr_sim s = {.ctx = ctx, .options = options, .h = &h};
-	enum kr_status status = check_options(options, &s.plant, err);
-
-	if (status)
-		return status;
-	if ((status = kr_history_init(&h, &ctx->mem)) != KR_OK)
-		return status;
+	KR_TRY(check_options(options, &s.plant, err));
+	enum kr_status status = KR_OK;
+	KR_TRY(kr_history_init(&h, &ctx->mem));
 	kr_rng_init(&s.rng, options->seed);
 	if (kr_timed_find(options->store)) {
 		h.profile = stores[options->store];

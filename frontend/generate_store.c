@@ -210,11 +210,9 @@ static enum kr_status see(struct kr_sim *s, struct kr_sim_client *c, struct kr_s
 	const struct kr_datatype *type = s->keys[t->key.i].type;
 	struct kr_state state = t->own.how == KR_SET ? (struct kr_state){.present = false} : look(s, c, t);
 	uint32_t below = state.items.n;
-	enum kr_status status;
 
 	state.items.grows = false; /* the version's room is its successor's */
-	if ((status = kr_apply(type, tmp, &state, &t->own)))
-		return status;
+	KR_TRY(kr_apply(type, tmp, &state, &t->own));
 	if (type->shown == KR_VALUE_ARRAY)
 		return show_items(s, t, &state.items, below, out);
 	if (t->own.how == KR_ADD && !type->parts) /* the number shown is what it leaves */

@@ -279,8 +279,8 @@ static enum kr_status carry_out(struct kr_timed *s, struct kr_timed_client *c, i
 	} else if ((status = look(s, c, &op))) {
 		return status;
 	}
-	if (c->autocommit && (status = install(s, c, now)))
-		return status;
+	if (c->autocommit)
+		KR_TRY(install(s, c, now));
 	int64_t answered = answer(s, c, now);
 	status = tell_op(s, c, op, answered, false);
 	return status || !c->autocommit ? status : tell_end(s, c, answered, KR_COMMITTED, false);
@@ -395,9 +395,7 @@ static enum kr_status run(struct kr_timed *s)
 				next = &s->clients[i];
 		if (status || next->at == INT64_MAX) /* all are done: who waits, waits for one that is not */
 			return status;
-		status = next->phase == KR_TIMED_SEND ? send(s, next) : arrive(s, next);
-		if (status)
-			return status;
+		KR_TRY(next->phase == KR_TIMED_SEND ? send(s, next) : arrive(s, next));
 	}
 }
 
@@ -477,10 +475,8 @@ enum kr_status kr_generate_timed(struct kr_ctx *ctx, const struct kr_generate_op
 		.rules = kr_timed_find(options->store),
 		.h = h,
 		.err = err};
-	enum kr_status status = check_options(options, err);
-
-	if (status)
-		return status;
+	KR_TRY(check_options(options, err));
+	enum kr_status status = KR_OK;
 	kr_rng_init(&s.rng, options->seed);
 	h->clock_skew = options->skew;
 	s.keys = kr_mem_alloc(mem, options->keys, sizeof *s.keys);

@@ -157,7 +157,6 @@ static kr_value intern_piece(struct kr_history *h, struct kr_piece piece)
 {
 	struct kr_operand x = kr_operand_of_piece(piece);
 	json_error_t error;
-	json_t *json;
 
 	switch (x.type) {
 	case KR_VALUE_ABSENT: return KR_ABSENT;
@@ -169,7 +168,7 @@ static kr_value intern_piece(struct kr_history *h, struct kr_piece piece)
 	case KR_VALUE_OBJECT: return kr_history_text(h, x.type, piece.text, piece.length);
 	case KR_VALUE_STRING: break;
 	}
-	json = json_loadb(piece.text, piece.length, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+	json_t *json = json_loadb(piece.text, piece.length, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
 	kr_value value = json
 		? kr_history_text(h, KR_VALUE_STRING, json_string_value(json), json_string_length(json))
 		: (kr_value){KR_NONE};
@@ -404,13 +403,12 @@ static enum kr_status append(struct kr_history *h, const struct kr_transaction *
 	const struct kr_white_box *white_box, struct kr_err *err)
 {
 	kr_txn t = {h->txns.n};
-	enum kr_status status;
 
 	if (!kr_table_reserve(h->mem, &h->id_table) || !kr_vec_reserve(h->mem, &h->txns, 1))
 		return KR_NOMEM;
-	if ((status = check_id(h, txn->id, err)) != KR_OK || (status = check_session(h, txn, err)) != KR_OK ||
-		(status = check_kinds(h, txn->id, txn->op_first, err)) != KR_OK)
-		return status;
+	KR_TRY(check_id(h, txn->id, err));
+	KR_TRY(check_session(h, txn, err));
+	KR_TRY(check_kinds(h, txn->id, txn->op_first, err));
 
 	for (uint32_t i = h->draft.struck; i < h->struck.n; i++)
 		h->struck.at[i].txn = t;

@@ -193,7 +193,6 @@ static enum kr_status take_tuples(struct leopard *l, uint32_t list, enum field f
 	static const char *const parts[] = {"table", "primaryKey", "valueMap"};
 	struct kr_forms *f = &l->f;
 	struct cell cell = {.read = read};
-	enum kr_status status;
 	uint32_t fields[3];
 	char found[80];
 
@@ -206,14 +205,12 @@ static enum kr_status take_tuples(struct leopard *l, uint32_t list, enum field f
 		if (f->nodes.at[at].type != KR_FORM_MAP)
 			return kr_forms_bad(f, f->nodes.at[at].line, "the tuple is %s, expected an object",
 				kr_form_found(f, at, found));
-		if ((status = kr_forms_fields(f, at, parts, fields, 3)) ||
-			(status = take_name(f, fields[0], parts[0], &cell.table)))
-			return status;
+		KR_TRY(kr_forms_fields(f, at, parts, fields, 3));
+		KR_TRY(take_name(f, fields[0], parts[0], &cell.table));
 		if (!is_given(f, fields[1]))
 			continue; /* a lock on the table */
-		if ((status = take_name(f, fields[1], parts[1], &cell.row)) ||
-			(status = take_columns(l, fields[2], cell)))
-			return status;
+		KR_TRY(take_name(f, fields[1], parts[1], &cell.row));
+		KR_TRY(take_columns(l, fields[2], cell));
 	}
 	return KR_OK;
 }

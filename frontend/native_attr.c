@@ -141,10 +141,9 @@ enum kr_status kr_native_attributes(struct kr_native *n, const struct kr_node *j
 	if (status || f.known == 0)
 		return status; /* notes, or a range's options */
 	e->op.flags |= KR_OPF_HAS_ATTR;
-	if ((status = kr_native_time(n, f.t, &e->attr)))
-		return status;
-	if (f.cursor && (status = kr_native_put_bool(n, f.cursor, "\"cursor\"", &e->attr.cursor)))
-		return status;
+	KR_TRY(kr_native_time(n, f.t, &e->attr));
+	if (f.cursor)
+		KR_TRY(kr_native_put_bool(n, f.cursor, "\"cursor\"", &e->attr.cursor));
 	status = put_words(n, &f, e);
 	return status || !f.versions ? status : put_versions(n, f.versions, &e->attr);
 }

@@ -279,15 +279,13 @@ static enum kr_status read_event(struct kr_native *n, const struct kr_native_fie
 {
 	bool autocommit = false;
 	struct kr_event event;
-	enum kr_status status = kr_native_put_name(n, f->txn, "\"txn\"", &n->id);
-
-	if (status)
-		return status;
+	KR_TRY(kr_native_put_name(n, f->txn, "\"txn\"", &n->id));
+	enum kr_status status = KR_OK;
 	n->in_txn = true;
 	if (!f->s)
 		return kr_native_bad(n, "an event without \"s\", expected its session");
-	if (f->autocommit && (status = kr_native_put_bool(n, f->autocommit, "\"auto\"", &autocommit)))
-		return status;
+	if (f->autocommit)
+		KR_TRY(kr_native_put_bool(n, f->autocommit, "\"auto\"", &autocommit));
 	if ((status = kr_native_session(n, f->s, "\"s\"", session)) ||
 		(status = open_txn(n, *session, f, autocommit)) ||
 		(status = check_fields(n, f, autocommit)) || f->begin)

@@ -262,7 +262,6 @@ static enum kr_status put_stream(struct kr_native *n, const struct kr_native_fie
 enum kr_status kr_native_header(struct kr_native *n, const struct kr_node *header,
 	const struct kr_native_fields *f)
 {
-	enum kr_status status;
 	char found[80];
 
 	if (f->krait && (!kr_node_is(f->krait, KR_NODE_INT) || f->krait->integer != 1))
@@ -271,21 +270,20 @@ enum kr_status kr_native_header(struct kr_native *n, const struct kr_node *heade
 	if (f->ops)
 		return kr_native_bad(n, "both \"krait\" and \"ops\", expected a header or a transaction");
 	n->header_line = n->line;
-	if ((status = put_text(n, f->name, "\"name\"", &n->h->name)) ||
-		(status = put_text(n, f->time_unit, "\"time_unit\"", &n->h->time_unit)) ||
-		(status = put_text(n, f->profile, "\"profile\"", &n->h->profile)) ||
-		(status = put_separator(n, f->row_separator)) || (status = put_stream(n, f)))
-		return status;
-	if (f->clock_skew &&
-		(status = kr_native_put_int(n, f->clock_skew, "\"clock_skew\"", &n->h->clock_skew)))
-		return status;
+	KR_TRY(put_text(n, f->name, "\"name\"", &n->h->name));
+	KR_TRY(put_text(n, f->time_unit, "\"time_unit\"", &n->h->time_unit));
+	KR_TRY(put_text(n, f->profile, "\"profile\"", &n->h->profile));
+	KR_TRY(put_separator(n, f->row_separator));
+	KR_TRY(put_stream(n, f));
+	if (f->clock_skew)
+		KR_TRY(kr_native_put_int(n, f->clock_skew, "\"clock_skew\"", &n->h->clock_skew));
 	if (n->h->clock_skew < 0)
 		return kr_native_bad(n, "\"clock_skew\" is %lld, expected 0 or more",
 			(long long)n->h->clock_skew);
-	if ((status = put_initial(n, f->initial)) || (status = put_kinds(n, f->kinds)) ||
-		(status = put_universe(n, f->universe)) ||
-		(status = kr_native_fields_ignored(n, header, f->ignored, KR_NATIVE_HEADER)))
-		return status;
+	KR_TRY(put_initial(n, f->initial));
+	KR_TRY(put_kinds(n, f->kinds));
+	KR_TRY(put_universe(n, f->universe));
+	KR_TRY(kr_native_fields_ignored(n, header, f->ignored, KR_NATIVE_HEADER));
 	return put_order_of_keys(n, f->ordered_keys);
 }
 
@@ -313,8 +311,7 @@ enum kr_status kr_native_order(struct kr_native *n, const struct kr_node *order,
 		if (status)
 			return status;
 	}
-	if ((status = kr_native_fields_ignored(n, order, f->ignored, KR_NATIVE_ORDER)))
-		return status;
+	KR_TRY(kr_native_fields_ignored(n, order, f->ignored, KR_NATIVE_ORDER));
 	event.line = n->line;
 	event.writers = n->ids.at;
 	event.writer_count = n->ids.n;

@@ -187,8 +187,8 @@ static enum kr_status put_txn(struct kr_native *n, const struct kr_native_fields
 {
 	enum kr_status status = KR_OK;
 
-	if (f->id && (status = kr_native_put_name(n, f->id, "\"id\"", &txn->id)))
-		return status;
+	if (f->id)
+		KR_TRY(kr_native_put_name(n, f->id, "\"id\"", &txn->id));
 	n->id = txn->id;
 	if (f->status)
 		status = kr_native_put_status(n, f->status, &txn->status);

@@ -285,15 +285,13 @@ static void put_header(struct kr_native_writer *w)
 
 enum kr_status kr_native_write_flush(struct kr_native_writer *w, bool all)
 {
-	enum kr_status status;
-
 	if (w->status)
 		return w->status;
 	if (w->out->failed)
 		return KR_NOMEM;
 	if (!w->sink || w->out->n == 0 || (!all && w->out->n < SINK_AT))
 		return KR_OK;
-	status = w->sink(w->data, w->out->at, w->out->n, w->err);
+	enum kr_status status = w->sink(w->data, w->out->at, w->out->n, w->err);
 	w->out->n = 0;
 	return status;
 }

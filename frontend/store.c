@@ -29,7 +29,6 @@ static enum kr_status read_store(struct kr_ctx *ctx, const char *path, struct kr
 	extern const struct kr_format kr_format_elle;
 	const char *name = first_in(path, histories, KR_COUNT(histories)), *file;
 	struct kr_source *source;
-	enum kr_status status;
 
 	(void)none;
 	if (!name)
@@ -40,9 +39,8 @@ static enum kr_status read_store(struct kr_ctx *ctx, const char *path, struct kr
 	if (!(file = kr_arena_format(&h->arena, "%s/%s", path, name)))
 		return KR_NOMEM;
 	h->files.at[0] = file;
-	if ((status = kr_source_open(ctx, file, &source, err)))
-		return status;
-	status = kr_format_elle.read(ctx, file, source, h, err);
+	KR_TRY(kr_source_open(ctx, file, &source, err));
+	enum kr_status status = kr_format_elle.read(ctx, file, source, h, err);
 	kr_source_free(source);
 	return status;
 }

@@ -102,8 +102,7 @@ static enum kr_status read_tar(struct kr_ctx *ctx, const char *path, struct kr_s
 		uint64_t size = size_of(header);
 		if (is_history(header))
 			return read_member(ctx, path, source, size, h, err);
-		if ((status = take(source, (size + BLOCK - 1) / BLOCK * BLOCK, NULL, err)))
-			return status;
+		KR_TRY(take(source, (size + BLOCK - 1) / BLOCK * BLOCK, NULL, err));
 	}
 }
 

@@ -211,16 +211,12 @@ static enum kr_status read_all(struct timekiller *k)
 	struct kr_forms *f = &k->f;
 	char bracket;
 	bool found;
-	enum kr_status status = kr_forms_enter(f, &bracket);
-
-	if (status)
-		return status;
+	KR_TRY(kr_forms_enter(f, &bracket));
+	enum kr_status status = KR_OK;
 	if (bracket != '[')
 		return kr_forms_bad(f, f->line, "expected an array of transactions");
 	while (!(status = kr_forms_next(f, &found)) && found) {
-		status = kr_foreign_forgive(f->h, read_txn(k), f->err);
-		if (status)
-			return status;
+		KR_TRY(kr_foreign_forgive(f->h, read_txn(k), f->err));
 	}
 	if (status || (status = kr_forms_next(f, &found)))
 		return status;

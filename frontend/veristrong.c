@@ -68,22 +68,19 @@ static enum kr_status read_op(struct veristrong *v)
 	int64_t session, id, key, element;
 	uint32_t txn;
 	kr_value a = KR_ABSENT;
-	enum kr_status status;
+	enum kr_status status = KR_OK;
 
-	if ((status = read_int(v, "expected a session, an integer of 64 bits", &session)))
-		return status;
+	KR_TRY(read_int(v, "expected a session, an integer of 64 bits", &session));
 
 	uint32_t line = v->line;
 
-	if ((status = read_int(v, "expected a transaction, an integer of 64 bits", &id)))
-		return status;
+	KR_TRY(read_int(v, "expected a transaction, an integer of 64 bits", &id));
 	skip_blanks(v);
 	char kind = *v->at;
 	if ((kind != 'R' && kind != 'A') || !is_blank(v->at[1]))
 		return bad(v, "expected R or A");
 	v->at++;
-	if ((status = read_int(v, "expected a key, an integer of 64 bits", &key)))
-		return status;
+	KR_TRY(read_int(v, "expected a key, an integer of 64 bits", &key));
 	if (kind == 'R') {
 		status = read_list(v, &a);
 	} else if (!(status = read_int(v, "expected an element, an integer of 64 bits", &element))) {

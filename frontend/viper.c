@@ -115,8 +115,7 @@ static enum kr_status read_op(struct kr_forms *f, uint32_t list)
 		return read_range(f, parts, count);
 	if (count < 3)
 		return bad_op(f, list, "[\"r\", \"w\", \"i\", \"d\" or \"append\", key, value, ...]");
-	if ((status = kr_forms_key(f, parts[1], &key)))
-		return status;
+	KR_TRY(kr_forms_key(f, parts[1], &key));
 	if (kr_form_is(f, parts[0], "r"))
 		return read_read(f, key, parts[2]);
 	if (kr_form_is(f, parts[0], "append"))
@@ -167,8 +166,7 @@ static enum kr_status read_txn(struct viper *v, struct kr_forms *f, kr_session s
 
 	if (f->nodes.at[0].type != KR_FORM_MAP)
 		return kr_forms_bad(f, txn.line, "expected a transaction: {\"value\": [...]}");
-	if ((status = kr_forms_fields(f, 0, names, fields, 3)))
-		return status;
+	KR_TRY(kr_forms_fields(f, 0, names, fields, 3));
 	if (fields[2] != KR_NONE && !kr_form_is(f, fields[2], "ok"))
 		return KR_OK;
 	if (fields[0] == KR_NONE || f->nodes.at[fields[0]].type != KR_FORM_LIST)

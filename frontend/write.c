@@ -113,7 +113,6 @@ static void put_dbcop(struct writing *w, uint32_t t)
 static enum kr_status write_dbcop(struct kr_ctx *ctx, struct writing *w, const struct moment *order)
 {
 	uint32_t named = 0;
-	enum kr_status status;
 
 	kr_str_add(w->out, "[");
 	for (uint32_t i = 0, s = 0; i < w->h->txns.n || s < w->h->sessions.n; s++) {
@@ -124,8 +123,7 @@ static enum kr_status write_dbcop(struct kr_ctx *ctx, struct writing *w, const s
 				continue;
 			kr_str_add(w->out, named++ ? ",\n" : "");
 			put_dbcop(w, t);
-			if ((status = kr_ctx_tick(ctx)))
-				return status;
+			KR_TRY(kr_ctx_tick(ctx));
 		}
 		kr_str_add(w->out, "]");
 	}
@@ -198,7 +196,6 @@ static enum kr_status write_elle(struct kr_ctx *ctx, struct writing *w, struct m
 {
 	bool times = w->h->txns.n > 0 && w->h->txns.at[0].flags & KR_TXN_HAS_BEGIN && !lost(w, KR_LOSS_TIMES);
 	uint32_t n = 0;
-	enum kr_status status;
 
 	for (uint32_t t = 0; t < w->h->txns.n; t++) {
 		const struct kr_transaction *txn = &w->h->txns.at[t];
@@ -214,8 +211,7 @@ static enum kr_status write_elle(struct kr_ctx *ctx, struct writing *w, struct m
 			put_elle(w, t, "invoke", false);
 		if (!times || moments[i].end || w->h->txns.at[t].status == KR_UNKNOWN)
 			put_outcome(w, t);
-		if ((status = kr_ctx_tick(ctx)))
-			return status;
+		KR_TRY(kr_ctx_tick(ctx));
 	}
 	kr_str_add(w->out, w->target->json ? "]\n" : "");
 	return KR_OK;

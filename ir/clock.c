@@ -256,10 +256,7 @@ static enum kr_status fill_rows(struct kr_ir *ir, struct kr_clock *c, uint32_t *
 	for (uint32_t r = 0; r < c->nnodes; r++) {
 		for (uint32_t p = first[r + 1]; p-- > first[r];)
 			absorb(c, preds[p], c->by_rank[r]);
-		enum kr_status status =
-			kr_ctx_spend(ir->ctx, 1 + (first[r + 1] - first[r]) * (1 + c->nchains / 64));
-		if (status)
-			return status;
+		KR_TRY(kr_ctx_spend(ir->ctx, 1 + (first[r + 1] - first[r]) * (1 + c->nchains / 64)));
 	}
 	return KR_OK;
 }

@@ -91,11 +91,7 @@ static enum kr_status count_pairs(const struct kr_ir *ir, struct place *places, 
 	for (uint32_t k = 0; k < ir->asg->nkeys; k++) {
 		uint32_t n = list_writers(ir, k, places);
 		uint64_t ordered = 0;
-		enum kr_status status =
-			ir->clock ? count_ordered(ir, places, n, &ordered) : kr_ctx_tick(ir->ctx);
-
-		if (status)
-			return status;
+		KR_TRY(ir->clock ? count_ordered(ir, places, n, &ordered) : kr_ctx_tick(ir->ctx));
 
 		uint64_t all = n > 1 ? (uint64_t)n * (n - 1) / 2 : 0;
 

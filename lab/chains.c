@@ -52,13 +52,10 @@ static int by_key(const void *data, uint32_t a, uint32_t b)
 
 bool kl_chains_sort(struct kl_chains *c)
 {
-	uint32_t *other;
-	bool fine;
-
 	if (c->all.n == 0)
 		return true;
-	other = kr_mem_alloc(c->mem, c->all.n, sizeof *other);
-	fine = other && kr_vec_reserve(c->mem, &c->sorted, c->all.n);
+	uint32_t *other = kr_mem_alloc(c->mem, c->all.n, sizeof *other);
+	bool fine = other && kr_vec_reserve(c->mem, &c->sorted, c->all.n);
 
 	kr_vec_clear(&c->sorted);
 	for (uint32_t i = 0; i < c->all.n && fine; i++)

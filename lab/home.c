@@ -304,12 +304,11 @@ static int64_t fill_disk(const struct kl_home *home, bool full)
 	static const char block[4096];
 	struct statvfs disk;
 	char path[64];
-	int fd;
 
 	(void)snprintf(path, sizeof path, "%s/ballast", home->disk);
 	if (!full)
 		return unlink(path);
-	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return errno;
 	if (fstatvfs(fd, &disk) == 0 && disk.f_bavail > 0)

@@ -10,7 +10,6 @@
 static int run(struct kr_mem *mem, int argc, char **argv)
 {
 	const char *word = argc < 2 ? NULL : argv[1];
-	const struct kr_command *command;
 
 	if (!word)
 		return kr_usage("expected a command; see 'krait-lab --help'");
@@ -20,7 +19,7 @@ static int run(struct kr_mem *mem, int argc, char **argv)
 		puts("krait-lab " KR_VERSION);
 		return KR_EXIT_SATISFIED;
 	}
-	command = kr_lab_find(word);
+	const struct kr_command *command = kr_lab_find(word);
 	return command ? kr_command_run(mem, command, argc, argv) : kr_lab_unknown(word);
 }
 

@@ -24,11 +24,9 @@ bool kr_merging_id(const char *line, uint32_t *client, uint32_t *number)
 
 static bool is_whole(const struct kr_merging *m, const char *line, size_t length)
 {
-	json_t *json;
-
 	if (!m->damaged_lines)
 		return true;
-	json = json_loadb(line, length, 0, NULL);
+	json_t *json = json_loadb(line, length, 0, NULL);
 	json_decref(json);
 	return json != NULL;
 }

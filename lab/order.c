@@ -276,11 +276,10 @@ static bool collect_versions(struct order *o, FILE *sink)
 	rewind(sink);
 	while (fine && getline(&line, &size, sink) > 0) {
 		bool numbered = sscanf(line, "v %63s %" SCNu64 " %23s", key, &mark, value) == 3;
-		const struct txn *writer;
 
 		if (!numbered && sscanf(line, "w %63s %31s", key, id) != 2)
 			continue;
-		writer = numbered ? by_own(o, mark) : by_id(o, id);
+		const struct txn *writer = numbered ? by_own(o, mark) : by_id(o, id);
 		o->told->strangers += !writer && (!numbered || mark != o->loader);
 		fine = kl_chains_add(&o->chains, key,
 			(struct kl_version){.mark = numbered ? mark : 0,

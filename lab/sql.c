@@ -369,7 +369,6 @@ static bool mean_change(struct words *w, const struct kr_sql_tables *tables, boo
 	struct kr_meaning *out)
 {
 	const struct kr_sql_table *table = !deletes || take(w, "from") ? take_table(w, tables) : NULL;
-	enum kl_kind kind;
 
 	if (!table)
 		return false;
@@ -378,7 +377,7 @@ static bool mean_change(struct words *w, const struct kr_sql_tables *tables, boo
 	out->op.kind = KL_DELETE;
 	if (!deletes && !take_set(w, table, &out->op))
 		return false;
-	kind = out->op.kind;
+	enum kl_kind kind = out->op.kind;
 	out->op.kind = KL_SCAN;
 	if (take(w, "where") && !take_where(w, table, out))
 		return false;

@@ -381,7 +381,6 @@ static bool take_prefix(void *data, uint32_t client, uint32_t number, char *line
 	bool in_flight)
 {
 	struct prefix *p = data;
-	json_t *json;
 
 	if (!p->second) {
 		if (in_flight)
@@ -391,7 +390,7 @@ static bool take_prefix(void *data, uint32_t client, uint32_t number, char *line
 	} else if ((int64_t)number <= p->last[client]) {
 		return true;
 	}
-	json = json_loadb(line, length, 0, NULL);
+	json_t *json = json_loadb(line, length, 0, NULL);
 	if (!json)
 		return false;
 	if (p->second)

@@ -266,14 +266,13 @@ static struct kr_lane *lane_of(struct kr_engine *e, const struct kr_event *event
 static enum kr_status take(struct kr_engine *e, const struct kr_event *event)
 {
 	bool begun = e->begun;
-	int64_t watermark, at;
 	enum kr_status status = KR_OK;
 
 	e->begun = true;
 	if (!begun && !add_lanes(e))
 		return KR_NOMEM;
 	bool known = event->session.i == KR_NONE || event->session.i < e->merge.lanes.n;
-	watermark = begun && !known ? kr_merge_watermark(&e->merge) : INT64_MIN;
+	int64_t watermark = begun && !known ? kr_merge_watermark(&e->merge) : INT64_MIN;
 	struct kr_lane *lane = add_bases(e) && add_lanes(e) ? lane_of(e, event) : NULL;
 	if (!lane)
 		return KR_NOMEM;
@@ -287,7 +286,7 @@ static enum kr_status take(struct kr_engine *e, const struct kr_event *event)
 		watermark = promised(e, lane, begun);
 	else if (watermark == INT64_MAX)
 		watermark = e->position;
-	at = event->timed && event->invoked > watermark ? event->invoked : watermark;
+	int64_t at = event->timed && event->invoked > watermark ? event->invoked : watermark;
 	if (event->timed && event->invoked < watermark)
 		status = be_late(e, lane, event, watermark);
 	if (event->timed)

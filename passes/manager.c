@@ -256,10 +256,8 @@ static enum kr_status step(struct kr_ir *ir, const struct kr_pass_options *optio
 
 	stat->first_edge = ir->edges.n;
 
-	enum kr_status status = runs ? run_one(ir, stat->pass, options->verify, &stat->change, err) : KR_OK;
-
-	if (status)
-		return status;
+	KR_TRY(runs ? run_one(ir, stat->pass, options->verify, &stat->change, err) : KR_OK);
+	enum kr_status status = KR_OK;
 	stat->seconds = (double)(kr_now_ns() - start) * 1e-9;
 	if (runs)
 		stat->tallies = ir->tallies;

@@ -111,9 +111,7 @@ static enum kr_status follow(struct sweep *s)
 {
 	for (uint32_t r = s->first; r < s->end; r++) {
 		uint64_t *set = row(s, r);
-		enum kr_status status = kr_ctx_spend(s->ir->ctx, 1 + s->pred_first[r + 1] - s->pred_first[r]);
-		if (status)
-			return status;
+		KR_TRY(kr_ctx_spend(s->ir->ctx, 1 + s->pred_first[r + 1] - s->pred_first[r]));
 		memset(set, 0, WORDS * sizeof *set);
 		for (uint32_t p = s->pred_first[r]; p < s->pred_first[r + 1]; p++)
 			merge(s, set, s->preds[p]);
@@ -311,9 +309,7 @@ static enum kr_status set_window(struct sweep *s)
 	uint32_t n = s->ir->nnodes, step = n / STEPS + 1, at = 0;
 	uint64_t counts[STEPS] = {0}, all = 0, near = 0;
 	for (kr_key k = {0}; k.i < s->ir->asg->nkeys; k.i++) {
-		enum kr_status status = kr_ctx_tick(s->ir->ctx);
-		if (status)
-			return status;
+		KR_TRY(kr_ctx_tick(s->ir->ctx));
 		count_open(s, k, step, counts);
 	}
 	for (uint32_t i = 0; i < STEPS; i++)

@@ -320,14 +320,12 @@ enum kr_status kr_cut_make(struct kr_ctx *ctx, const struct kr_part *part, struc
 		.to = &out->history,
 		.cut = out,
 		.err = err};
-	enum kr_status status;
 
 	*out = (struct kr_cut){.whole = part->whole};
-	if ((status = kr_history_init(&out->history, mem)))
-		return status;
+	KR_TRY(kr_history_init(&out->history, mem));
 	c.value_in = kr_mem_alloc(mem, c.from->values.n, sizeof *c.value_in);
 	c.key_in = kr_mem_alloc(mem, c.from->keys.n, sizeof *c.key_in);
-	status = c.value_in && c.key_in ? take_all(&c) : KR_NOMEM;
+	enum kr_status status = c.value_in && c.key_in ? take_all(&c) : KR_NOMEM;
 	kr_mem_free(mem, c.value_in, c.from->values.n, sizeof *c.value_in);
 	kr_mem_free(mem, c.key_in, c.from->keys.n, sizeof *c.key_in);
 	if (status)

@@ -190,8 +190,7 @@ static enum kr_status gather(struct gathering *g, const struct kr_certificate *c
 	enum kr_status status = KR_OK;
 
 	if (cert->kind == KR_CERT_ANOMALY) {
-		if ((status = keep_key(g, cert->anomaly.key)))
-			return status;
+		KR_TRY(keep_key(g, cert->anomaly.key));
 		return keep_op(g, cert->anomaly.txn, cert->anomaly.op);
 	}
 	/* keys first, since what an operation saw of other keys does not matter */

@@ -112,8 +112,7 @@ static enum kr_status try_without(struct round *d, uint32_t first, uint32_t end,
 	if (status || !taken)
 		return KR_NOMEM;
 	kr_ctx_progress(d->r->ctx, phases[d->kind], d->units.n, 0);
-	if ((status = kr_ctx_check(d->r->ctx)))
-		return status;
+	KR_TRY(kr_ctx_check(d->r->ctx));
 	d->r->tests++;
 	*gone = false;
 	if ((status = d->r->test(d->r->data, d->less, gone, d->err)) || !*gone)

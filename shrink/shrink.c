@@ -117,8 +117,7 @@ static enum kr_status start(struct shrinking *s, struct kr_part *part, const str
 
 	struct kr_part all;
 
-	if ((status = kr_part_init(&all, part->mem, part->whole, true)))
-		return status;
+	KR_TRY(kr_part_init(&all, part->mem, part->whole, true));
 	kr_part_done(part);
 	*part = all;
 	s->out->tests++;

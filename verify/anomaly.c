@@ -95,7 +95,6 @@ static enum kr_status look_at_write(const struct kr_claim *c, const struct kr_fa
 static enum kr_status find_writers(const struct kr_claim *c, const struct kr_facts *f, struct writers *out)
 {
 	const struct kr_history *h = c->v->h;
-	enum kr_status status;
 
 	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
 		for (uint32_t index = 0; index < h->txns.at[t.i].op_count; index++) {
@@ -104,12 +103,10 @@ static enum kr_status find_writers(const struct kr_claim *c, const struct kr_fac
 
 			for (uint32_t i = 0; i < effects; i++) {
 				struct kr_written_row effect = kr_effect_at(h, op, i);
-				if (effect.key.i == c->key.i &&
-					(status = look_at_write(c, f, t, index, effect.value, out)) != KR_OK)
-					return status;
+				if (effect.key.i == c->key.i)
+					KR_TRY(look_at_write(c, f, t, index, effect.value, out));
 			}
-			if ((status = kr_ctx_tick(c->v->ctx)) != KR_OK)
-				return status;
+			KR_TRY(kr_ctx_tick(c->v->ctx));
 		}
 	}
 	return KR_OK;
@@ -237,7 +234,7 @@ static enum kr_status check_read(const struct kr_claim *c, const struct kr_facts
 	kr_txn writer;
 	bool found, external = kr_facts_sight(f, c->txn, c->op, c->key, (kr_value){KR_NONE}, &sight);
 	enum kr_grow_mode mode = kr_facts_mode(f, c->key);
-	enum kr_status status;
+	enum kr_status status = KR_OK;
 
 	if (!external)
 		return check_unwritten(c, f);
@@ -256,9 +253,7 @@ static enum kr_status check_read(const struct kr_claim *c, const struct kr_facts
 
 	struct kr_facts_iter it = kr_facts_candidates(f, &sight);
 
-	status = kr_facts_next(f, &it, &found, &writer, c->v->err);
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_facts_next(f, &it, &found, &writer, c->v->err));
 	if (found && (writer.i == KR_NONE ? !f->untold : f->h->txns.at[writer.i].status != KR_UNKNOWN))
 		return can_have_seen(c, writer);
 	if (found) /* unless that cannot have taken effect, or been so */
@@ -322,14 +317,11 @@ enum kr_status kr_verify_anomaly(struct kr_verifier *v)
 
 	if ((unsigned)kind >= KR_ANOMALY_KINDS || !(v->rule->anomalies & KR_BIT(kind)))
 		return kr_err_set(v->err, KR_BAD, "this anomaly is none that %s forbids", v->rule->id);
-	enum kr_status status = check_place(&c);
-	if (status != KR_OK)
-		return status;
+	KR_TRY(check_place(&c));
+	enum kr_status status = KR_OK;
 	if (kr_verify_is_blind(v->rule))
 		return check_garbage(&c);
-	status = kr_facts_init(&f, v->ctx, v->h, v->installs, v->err);
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_facts_init(&f, v->ctx, v->h, v->installs, v->err));
 	if (kind == KR_RESULT_SET_MISMATCH)
 		status = kr_claim_mismatch(&c, &f);
 	else if (kind == KR_INTERNAL_INCONSISTENCY)

@@ -7,11 +7,8 @@ enum kr_status kr_claim_internal(const struct kr_claim *c)
 {
 	struct kr_own o;
 	bool wrote = false, agrees = true;
-	enum kr_status status = kr_own_init(&o, c->v->ctx, c->v->h);
-
-	if (status != KR_OK)
-		return status;
-	status = kr_own_agrees_at(&o, c->txn, c->op, c->key, &wrote, &agrees, c->v->err);
+	KR_TRY(kr_own_init(&o, c->v->ctx, c->v->h));
+	enum kr_status status = kr_own_agrees_at(&o, c->txn, c->op, c->key, &wrote, &agrees, c->v->err);
 	kr_own_done(&o);
 	if (status == KR_OK && !wrote)
 		return kr_err_set(c->v->err, KR_BAD, "%s had not written %s before operation %u",

@@ -154,10 +154,8 @@ enum kr_status kr_verify(struct kr_ctx *ctx, const struct kr_history *h, const s
 {
 	struct kr_verifier v = {.ctx = ctx, .h = h, .cert = cert, .err = err};
 	struct kr_rule stated;
-	enum kr_status status = kr_verify_find_rule(&v, &stated);
-
-	if (status)
-		return status;
+	KR_TRY(kr_verify_find_rule(&v, &stated));
+	enum kr_status status = KR_OK;
 	switch (cert->kind) {
 	case KR_CERT_ORDER:
 	case KR_CERT_SNAPSHOTS:

@@ -245,9 +245,7 @@ enum kr_status kr_cases_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, 
 	*literal = known;
 	if (status != KR_OK || (known != KR_NONE && !lists))
 		return status;
-	status = kr_cases_choose(c, choice, &chosen);
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_cases_choose(c, choice, &chosen));
 	if (swap)
 		chosen = kr_sat_not(chosen);
 	*literal = known == KR_NONE ? chosen : known;
@@ -326,7 +324,7 @@ static enum kr_status add_sight(struct kr_cases *c, uint32_t s)
 {
 	const struct kr_sight sight = c->sights.at[s];
 	const struct kr_cases_choice initial = {KR_CHOICE_SOURCE, s, KR_NONE, 0, false};
-	uint32_t id, literal;
+	uint32_t literal;
 	enum kr_grow_mode mode = kr_facts_mode(&c->facts, sight.key);
 	kr_txn writer;
 	bool found;
@@ -334,14 +332,14 @@ static enum kr_status add_sight(struct kr_cases *c, uint32_t s)
 
 	if (c->without && is_claimed(c->without, &sight))
 		return KR_OK;
-	if (mode == KR_GROW_SUM && (status = add_whole(c, &sight)) != KR_OK)
-		return status;
-	if (mode == KR_GROW_LIST && (status = kr_cases_add_list(c, s)) != KR_OK)
-		return status;
+	if (mode == KR_GROW_SUM)
+		KR_TRY(add_whole(c, &sight));
+	if (mode == KR_GROW_LIST)
+		KR_TRY(kr_cases_add_list(c, s));
 	if (c->any_whole && sight.part.i == KR_NONE && (mode == KR_GROW_SET || mode == KR_GROW_SUM) &&
 		(status = kr_cases_add_window(c, s)) != KR_OK)
 		return status;
-	id = find_choice(c, &initial);
+	uint32_t id = find_choice(c, &initial);
 	if (id != KR_NONE) {
 		status = kr_cases_initial(c, &sight, &literal);
 		if (status == KR_OK && literal != KR_LITERAL_TRUE)
@@ -372,15 +370,13 @@ static enum kr_status add_sight(struct kr_cases *c, uint32_t s)
 
 static enum kr_status bring_in(struct kr_cases *c, uint32_t low, uint32_t high)
 {
-	enum kr_status status;
 	uint32_t id;
 
 	for (uint32_t i = low; i < high; i++) {
 		struct kr_sight sight = kr_sight_of(&c->facts.sights[i]);
 
-		if ((status = kr_ctx_tick(c->v->ctx)) != KR_OK ||
-			(status = kr_cases_sight(c, &sight, &id)) != KR_OK)
-			return status;
+		KR_TRY(kr_ctx_tick(c->v->ctx));
+		KR_TRY(kr_cases_sight(c, &sight, &id));
 	}
 	return KR_OK;
 }

@@ -161,10 +161,8 @@ enum kr_status kr_edge_check(struct kr_verifier *v, const struct kr_facts *f, co
 	uint32_t cycle, uint32_t edge, struct kr_sight *sight)
 {
 	const struct place p = {v, f, e, cycle, edge};
-	enum kr_status status = check_ends(&p);
-
-	if (status != KR_OK)
-		return status;
+	KR_TRY(check_ends(&p));
+	enum kr_status status = KR_OK;
 	if (e->kind == KR_SO || e->kind == KR_RT)
 		return check_order_edge(&p);
 	if (e->key.i >= v->h->keys.n)

@@ -62,10 +62,8 @@ static enum kr_status replay(struct kr_verifier *v, const struct expected *order
 	kr_err_init(&why);
 	asking.err = &why; /* where it fails is what was claimed */
 
-	enum kr_status status = kr_replay_init(&r, &asking);
-
-	if (status)
-		return status;
+	KR_TRY(kr_replay_init(&r, &asking));
+	enum kr_status status = KR_OK;
 	for (uint32_t i = 0; i < n && !status; i++)
 		status = kr_replay_txn(&r, order[i].txn, false);
 	if (status == KR_BAD)

@@ -419,17 +419,13 @@ struct kr_facts_iter kr_facts_candidates(const struct kr_facts *f, const struct 
 enum kr_status kr_facts_next(const struct kr_facts *f, struct kr_facts_iter *it, bool *found, kr_txn *writer,
 	struct kr_err *err)
 {
-	enum kr_status status;
-
 	*found = false;
 	while (it->at < it->end || it->initial) {
 		bool initial = it->at == it->end;
 
 		*writer = initial ? (kr_txn){KR_NONE} : f->versions[f->by_value[it->at++]].txn;
 		it->initial = !initial;
-		status = kr_facts_candidate(f, &it->sight, *writer, found, err);
-		if (status != KR_OK)
-			return status;
+		KR_TRY(kr_facts_candidate(f, &it->sight, *writer, found, err));
 		if (*found && !kr_facts_excluded(f, &it->sight, *writer))
 			return KR_OK;
 		*found = false;

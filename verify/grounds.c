@@ -208,12 +208,10 @@ static kr_txn writer_of(const struct kr_newly *v) { return v ? v->txn : (kr_txn)
 
 void kr_recheck_note_value(const struct kr_recheck *r, const struct kr_sighted *s)
 {
-	const struct kr_newly *gone, *v;
-
 	if (!r->grounds || s->own)
 		return;
-	gone = closest(r, s, true);
-	v = gone ? gone : closest(r, s, false);
+	const struct kr_newly *gone = closest(r, s, true);
+	const struct kr_newly *v = gone ? gone : closest(r, s, false);
 	if (s->uncommitted)
 		note_unwritten(r, s);
 	else if (gone)

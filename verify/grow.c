@@ -61,17 +61,15 @@ static enum kr_status parse(struct kr_grow *g, kr_value value)
 	const struct kr_value_entry *e = kr_history_value(g->h, value);
 	struct kr_parsed parsed = {g->members.n, e->type == KR_VALUE_INT};
 	struct kr_piece piece;
-	enum kr_status status;
 	uint32_t element;
 
-	if (parsed.count && (status = kr_grow_element(g, value, &element)) != KR_OK)
-		return status;
+	if (parsed.count)
+		KR_TRY(kr_grow_element(g, value, &element));
 	if (parsed.count && !kr_vec_push(g->mem, &g->members, element))
 		return KR_NOMEM;
 	for (size_t at = 1; e->type == KR_VALUE_ARRAY && kr_piece_next(e->text, e->length, &at, &piece);
 		parsed.count++) {
-		if ((status = number_of(g, piece, &element)) != KR_OK)
-			return status;
+		KR_TRY(number_of(g, piece, &element));
 		if (!kr_vec_push(g->mem, &g->members, element))
 			return KR_NOMEM;
 	}
@@ -85,13 +83,12 @@ enum kr_status kr_grow_array(struct kr_grow *g, kr_key k, kr_value value, const 
 	uint32_t *count)
 {
 	enum kr_value_type type = kr_history_value(g->h, value)->type;
-	enum kr_status status;
 
 	*count = KR_NONE;
 	if (type != (kr_grow_is_mark(g, k) ? KR_VALUE_INT : KR_VALUE_ARRAY) && type != KR_VALUE_ABSENT)
 		return KR_OK;
-	if (!g->parsed_of[value.i] && (status = parse(g, value)) != KR_OK)
-		return status;
+	if (!g->parsed_of[value.i])
+		KR_TRY(parse(g, value));
 
 	const struct kr_parsed *parsed = &g->parsed.at[g->parsed_of[value.i] - 1];
 
@@ -197,10 +194,7 @@ static enum kr_status push_add(struct collecting *c, kr_txn t, uint32_t index, c
 {
 	struct kr_grow *g = c->g;
 	struct kr_grow_add add = {op->key, 0, t, index};
-	enum kr_status status = kr_grow_element(g, op->a, &add.element);
-
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_grow_element(g, op->a, &add.element));
 	if (!kr_table_reserve(g->mem, &g->add_table) || !kr_vec_push(g->mem, &g->adds, add))
 		return KR_NOMEM;
 	kr_table_insert(&g->add_table, kr_hash_pair(op->key.i, add.element), g->adds.n - 1);

@@ -118,7 +118,6 @@ enum kr_status kr_grow_member(const struct kr_facts *f, kr_key k, kr_txn t, uint
 {
 	const struct kr_history *h = f->h;
 	uint32_t number;
-	enum kr_status status;
 
 	if (kr_grow_is_mark(f->grow, k))
 		return number_left(f, k, t, end, element, out);
@@ -134,8 +133,7 @@ enum kr_status kr_grow_member(const struct kr_facts *f, kr_key k, kr_txn t, uint
 		}
 		if (op->kind != KR_OP_ADD)
 			continue;
-		if ((status = kr_grow_element(f->grow, op->a, &number)) != KR_OK)
-			return status;
+		KR_TRY(kr_grow_element(f->grow, op->a, &number));
 		if (number == element) {
 			*out = KR_MEMBER_IN;
 			return KR_OK;

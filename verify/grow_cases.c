@@ -13,13 +13,12 @@ static enum kr_status need(struct kr_cases *c, const struct kr_sight *s, const s
 	bool possible)
 {
 	uint32_t literal;
-	enum kr_status status;
 
 	if (possible &&
 		(!add || add->txn.i == s->txn.i || c->v->h->txns.at[add->txn.i].status == KR_COMMITTED))
 		return KR_OK;
 	kr_cases_begin(c);
-	status = kr_cases_presence(c, s->txn, &literal);
+	enum kr_status status = kr_cases_presence(c, s->txn, &literal);
 	if (status == KR_OK)
 		status = kr_cases_add(c, kr_cases_negate(literal));
 	if (status == KR_OK && possible) {

@@ -130,10 +130,8 @@ enum kr_status kr_grow_list_candidate(const struct kr_facts *f, const struct kr_
 		return part_candidate(f, s, writer, out, err);
 	if (s->saw.test == KR_SAW_VALUE && s->saw.value.i != KR_ABSENT.i)
 		return shown_candidate(f, s, writer, out, err);
-	enum kr_status status = writer.i == KR_NONE ? kr_grow_initial_is_empty(f, s->key, &empty)
-						    : last_left(f, s->key, writer, &element);
-	if (status != KR_OK)
-		return status;
+	KR_TRY(writer.i == KR_NONE ? kr_grow_initial_is_empty(f, s->key, &empty)
+				   : last_left(f, s->key, writer, &element));
 	return kr_grow_presence_allows(f, s->key, &s->saw, !empty && element != KR_NONE, out, err);
 }
 

@@ -110,7 +110,6 @@ static enum kr_status rank_list(const struct kr_facts *f, kr_key k)
 	struct kr_grow *g = f->grow;
 	const struct kr_grow_sight *longest;
 	struct members m = {0, 0};
-	uint32_t n, *places;
 	enum kr_status status = kr_grow_longest(f, k, &longest);
 
 	for (uint32_t i = f->first[k.i]; i < f->first[k.i + 1]; i++)
@@ -118,8 +117,8 @@ static enum kr_status rank_list(const struct kr_facts *f, kr_key k)
 	if (status != KR_OK || !longest || g->deleted[k.i] || f->untold)
 		return status;
 	status = members_of(f, longest, &m);
-	n = g->elements.n;
-	places = status == KR_OK ? kr_mem_alloc(f->mem, n, sizeof *places) : NULL;
+	uint32_t n = g->elements.n;
+	uint32_t *places = status == KR_OK ? kr_mem_alloc(f->mem, n, sizeof *places) : NULL;
 	if (!places)
 		return KR_NOMEM;
 	for (uint32_t j = m.count; j-- > 0;)

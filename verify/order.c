@@ -193,13 +193,10 @@ static enum kr_status check_orders(const struct order *o)
 
 static enum kr_status check(const struct order *o)
 {
-	enum kr_status status = check_members(o);
-
-	if (status != KR_OK)
-		return status;
+	KR_TRY(check_members(o));
 	if (o->updaters)
 		set_readers(o, false);
-	status = check_orders(o);
+	enum kr_status status = check_orders(o);
 	if (o->updaters)
 		set_readers(o, true);
 	return status;

@@ -49,9 +49,7 @@ static enum kr_status add_known(struct kr_own *o, const struct kr_operation *op,
 		return kr_store_add(&o->store, op->key, op->a, err);
 	if (op->kind == KR_OP_MAX)
 		return kr_store_raise(&o->store, op->key, op->a, err);
-	enum kr_status status = kr_store_count(&o->store, op->key, &before, err);
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_store_count(&o->store, op->key, &before, err));
 	if (__builtin_add_overflow(before, kr_history_value(o->h, op->a)->integer, &after))
 		return kr_err_set(err, KR_UNSUPPORTED, "%s goes beyond 64 bits",
 			kr_history_brief(o->h, o->h->keys.at[op->key.i].name, name, sizeof name));
@@ -62,10 +60,7 @@ static enum kr_status add_known(struct kr_own *o, const struct kr_operation *op,
 static enum kr_status apply(struct kr_own *o, const struct kr_operation *op, uint32_t i, struct kr_err *err)
 {
 	struct kr_written_row effect = kr_effect_at(o->h, op, i);
-	enum kr_status status = start(o, effect.key);
-
-	if (status != KR_OK)
-		return status;
+	KR_TRY(start(o, effect.key));
 	struct kr_own_key *own = find(o, effect.key);
 	own->value = effect.value;
 	if (!kr_saw_grows(o->h, effect.key)) {
@@ -100,10 +95,8 @@ static enum kr_status shows_known(struct kr_own *o, const struct kr_operation *o
 	const struct kr_value_entry *value;
 	int64_t before, after;
 	bool absent, holds = false;
-	enum kr_status status = kr_store_is(&o->store, k, KR_ABSENT, &absent);
-
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_store_is(&o->store, k, KR_ABSENT, &absent));
+	enum kr_status status = KR_OK;
 	switch (saw->test) {
 	case KR_SAW_UNTOLD:
 		value = kr_history_value(h, op->b);
@@ -280,9 +273,7 @@ enum kr_status kr_own_agrees(struct kr_own *o, kr_txn t, bool *out, uint32_t *op
 enum kr_status kr_own_init(struct kr_own *o, struct kr_ctx *ctx, const struct kr_history *h)
 {
 	*o = (struct kr_own){.ctx = ctx, .h = h};
-	enum kr_status status = kr_store_init(&o->store, ctx, h, false);
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_store_init(&o->store, ctx, h, false));
 	o->place = kr_mem_alloc(&ctx->mem, h->keys.n, sizeof *o->place);
 	if (o->place)
 		return KR_OK;

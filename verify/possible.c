@@ -240,10 +240,8 @@ static enum kr_status exclude_inconsistent(struct kr_possible *p)
 	uint32_t op;
 	kr_key key;
 	bool agrees = true;
-	enum kr_status status = kr_own_init(&own, p->ctx, p->f->h);
-
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_own_init(&own, p->ctx, p->f->h));
+	enum kr_status status = KR_OK;
 	for (kr_txn t = {0}; status == KR_OK && t.i < p->f->h->txns.n; t.i++) {
 		if (!is_unknown(p, t))
 			continue;

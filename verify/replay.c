@@ -109,10 +109,7 @@ static enum kr_status learn_count(struct kr_replayed *r, const struct kr_operati
 static enum kr_status count(struct kr_replayed *r, const struct kr_operation *op, int64_t *after)
 {
 	const struct kr_history *h = r->v->h;
-	enum kr_status status = kr_store_count(&r->store, op->key, after, r->v->err);
-
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_store_count(&r->store, op->key, after, r->v->err));
 	if (kr_history_value(h, op->a)->type != KR_VALUE_INT ||
 		__builtin_add_overflow(*after, delta_of(h, op), after))
 		return kr_err_set(r->v->err, KR_BAD, "operation %u of %s takes %s beyond 64 bits",
@@ -157,7 +154,6 @@ static enum kr_status replay_range(struct kr_replayed *r, const struct kr_scan *
 {
 	const struct kr_row *rows = r->v->h->rows.at + scan->row_first;
 	uint32_t low, high, rank, next = 0;
-	enum kr_status status;
 
 	kr_store_bounds(&r->store, scan->low, scan->high, &low, &high);
 	while ((scan->limit < 0 || next < (uint64_t)scan->limit) &&
@@ -165,9 +161,8 @@ static enum kr_status replay_range(struct kr_replayed *r, const struct kr_scan *
 		kr_key k = r->store.by_rank[rank];
 		bool returned = next < scan->row_count && rows[next].key.i == k.i;
 
-		if ((status = kr_ctx_tick(r->v->ctx)) != KR_OK ||
-			(status = expect(r, k, returned ? rows[next].value : KR_ABSENT)) != KR_OK)
-			return status;
+		KR_TRY(kr_ctx_tick(r->v->ctx));
+		KR_TRY(expect(r, k, returned ? rows[next].value : KR_ABSENT));
 		next += returned;
 		if (scan->reverse)
 			high = rank;
@@ -547,9 +542,8 @@ enum kr_status kr_replay_init(struct kr_replayed *r, struct kr_verifier *v)
 	bool ordered = v->h->scans.n > 0;
 
 	*r = (struct kr_replayed){.v = v};
-	enum kr_status status = kr_store_init(&r->store, v->ctx, v->h, ordered);
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_store_init(&r->store, v->ctx, v->h, ordered));
+	enum kr_status status = KR_OK;
 	r->store.learned = v->learned;
 	/* there the first read tells */
 	if (v->h->initial == KR_INITIAL_UNKNOWN && v->cert->kind != KR_CERT_REPLAY)
@@ -580,10 +574,8 @@ void kr_replay_done(struct kr_replayed *r)
 enum kr_status kr_verify_replay(struct kr_verifier *v)
 {
 	struct kr_replayed r;
-	enum kr_status status = kr_replay_init(&r, v);
-
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_replay_init(&r, v));
+	enum kr_status status = KR_OK;
 	for (uint32_t i = 0; i < v->cert->serial.n && status == KR_OK; i++) {
 		status = kr_replay_txn(&r, v->cert->serial.at[i], false);
 		kr_ctx_progress(v->ctx, "checking the proof", i, v->cert->serial.n);

@@ -225,10 +225,7 @@ static enum kr_status analyze(struct kr_sat *s, uint32_t conflict)
 static enum kr_status learn(struct kr_sat *s, uint32_t conflict)
 {
 	uint32_t deepest = 1, level = 0, clause;
-	enum kr_status status = analyze(s, conflict);
-
-	if (status != KR_OK)
-		return status;
+	KR_TRY(analyze(s, conflict));
 	for (uint32_t i = 1; i < s->learned.n; i++) {
 		struct kr_sat_var *v = var_of(s, s->learned.at[i]);
 		v->seen = false;
@@ -248,9 +245,7 @@ static enum kr_status learn(struct kr_sat *s, uint32_t conflict)
 
 	s->learned.at[deepest] = s->learned.at[1];
 	s->learned.at[1] = second;
-	status = store(s, s->learned.at, s->learned.n, &clause);
-	if (status != KR_OK)
-		return status;
+	KR_TRY(store(s, s->learned.at, s->learned.n, &clause));
 	watch(s, clause, 0);
 	watch(s, clause, 1);
 	assign(s, s->learned.at[0], clause);

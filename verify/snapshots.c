@@ -65,12 +65,10 @@ enum kr_status kr_verify_snapshots(struct kr_verifier *v)
 
 	if (!v->rule->snapshots)
 		return kr_err_set(v->err, KR_BAD, "starts and commits do not prove %s", v->rule->id);
-	enum kr_status status = kr_replay_init(&s.replayed, v);
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_replay_init(&s.replayed, v));
 	s.start = kr_mem_alloc(mem, n, sizeof *s.start);
 	s.place = kr_mem_alloc(mem, n, sizeof *s.place);
-	status = s.start && s.place ? run(&s) : KR_NOMEM;
+	enum kr_status status = s.start && s.place ? run(&s) : KR_NOMEM;
 	kr_mem_free(mem, s.start, n, sizeof *s.start);
 	kr_mem_free(mem, s.place, n, sizeof *s.place);
 	kr_replay_done(&s.replayed);

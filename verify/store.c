@@ -420,8 +420,8 @@ enum kr_status kr_store_append(struct kr_store *s, kr_key k, kr_value element, s
 
 	struct kr_list *list = &s->lists.at[s->cells[k.i].index];
 
-	if (list->n > 1 && (status = list_push(s, list, (struct kr_piece){",", 1})) != KR_OK)
-		return status;
+	if (list->n > 1)
+		KR_TRY(list_push(s, list, (struct kr_piece){",", 1}));
 	return list_push(s, list, text);
 }
 

@@ -48,9 +48,7 @@ static enum kr_status add_base(struct summing *s, uint32_t base, kr_txn writer, 
 
 	if (status != KR_OK || !candidate)
 		return status;
-	status = kr_cases_source(c, base, writer, &literal);
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_cases_source(c, base, writer, &literal));
 	if (!kr_vec_push(c->mem, &s->bases, (struct term){literal, absent ? 0 : amount}) ||
 		(!absent && !kr_vec_push(c->mem, &s->there, literal)))
 		return KR_NOMEM;

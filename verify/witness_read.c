@@ -100,9 +100,7 @@ static enum kr_status read_serial(struct reading *r, const json_t *serial, const
 	r->cert->kind = kind;
 	for (size_t i = 0; i < n; i++) {
 		kr_txn t;
-		enum kr_status status = placed(r, kr_names_txn(&r->names, json_array_get(serial, i), &t));
-		if (status != KR_OK)
-			return status;
+		KR_TRY(placed(r, kr_names_txn(&r->names, json_array_get(serial, i), &t)));
 		if (!kr_vec_push(r->mem, &r->cert->serial, t))
 			return KR_NOMEM;
 	}
@@ -228,7 +226,6 @@ static enum kr_status read_edge(struct reading *r, const json_t *edge)
 static enum kr_status read_cycles(struct reading *r, const json_t *cycles)
 {
 	size_t n = json_array_size(cycles);
-	enum kr_status status = KR_OK;
 
 	r->where = "cycles";
 	if (!json_is_array(cycles))
@@ -244,8 +241,7 @@ static enum kr_status read_cycles(struct reading *r, const json_t *cycles)
 		r->cycle = (uint32_t)i + 1;
 		for (size_t j = 0; j < count; j++) {
 			r->edge = (uint32_t)j + 1;
-			if ((status = read_edge(r, json_array_get(cycle, j))) != KR_OK)
-				return status;
+			KR_TRY(read_edge(r, json_array_get(cycle, j)));
 		}
 		r->cycle = 0;
 		r->where = "cycles";

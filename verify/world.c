@@ -569,16 +569,14 @@ enum kr_status kr_verify_world(struct kr_verifier *v)
 
 	if (!v->rule->graph)
 		return kr_err_set(v->err, KR_BAD, "an order of commits does not prove %s", v->rule->id);
-	enum kr_status status = kr_facts_init(&w.facts, v->ctx, v->h, false, v->err);
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_facts_init(&w.facts, v->ctx, v->h, false, v->err));
 	count = w.facts.count;
 	w.readers_apart = v->rule->cycles[0].one_reader;
 	w.place = kr_mem_alloc(w.mem, n, sizeof *w.place);
 	w.first = kr_mem_alloc(w.mem, (size_t)nkeys + 1, sizeof *w.first);
 	w.writers = kr_mem_alloc(w.mem, count, sizeof *w.writers);
 	w.sights_of = kr_mem_alloc(w.mem, (size_t)n + 1, sizeof *w.sights_of);
-	status = w.place && w.first && w.writers && w.sights_of ? check(&w) : KR_NOMEM;
+	enum kr_status status = w.place && w.first && w.writers && w.sights_of ? check(&w) : KR_NOMEM;
 	kr_mem_free(w.mem, w.place, n, sizeof *w.place);
 	kr_mem_free(w.mem, w.first, (size_t)nkeys + 1, sizeof *w.first);
 	kr_mem_free(w.mem, w.writers, count, sizeof *w.writers);

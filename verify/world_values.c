@@ -56,12 +56,9 @@ static enum kr_status check_external(struct kr_world *w)
 {
 	uint32_t n = w->v->cert->serial.n;
 	struct values x = {.w = w};
-	enum kr_status status = kr_replay_init(&x.replayed, w->v);
-
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_replay_init(&x.replayed, w->v));
 	x.heads = kr_mem_alloc(w->mem, (size_t)n + 1, sizeof *x.heads);
-	status = x.heads ? look_at_all(&x) : KR_NOMEM;
+	enum kr_status status = x.heads ? look_at_all(&x) : KR_NOMEM;
 	kr_mem_free(w->mem, x.heads, (size_t)n + 1, sizeof *x.heads);
 	kr_replay_done(&x.replayed);
 	return status;
@@ -76,10 +73,8 @@ static enum kr_status check_own_writes(const struct kr_world *w)
 	uint32_t op = 0;
 	kr_key key = {0};
 	bool agrees = true;
-	enum kr_status status = kr_own_init(&own, w->v->ctx, h);
-
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_own_init(&own, w->v->ctx, h));
+	enum kr_status status = KR_OK;
 	for (uint32_t i = 0; i < w->v->cert->serial.n && status == KR_OK; i++) {
 		kr_txn t = w->v->cert->serial.at[i];
 		status = kr_own_agrees(&own, t, &agrees, &op, &key, w->v->err);

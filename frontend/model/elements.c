@@ -49,11 +49,9 @@ static bool add(struct kr_elements *e, struct kr_piece text, kr_item id)
 
 enum kr_status kr_elements_name(struct kr_elements *e, kr_value value)
 {
-	struct kr_piece text;
-
 	e->text.n = 0;
 	kr_history_json_value(e->h, value, &e->text);
-	text = (struct kr_piece){kr_str_text(&e->text), e->text.n};
+	struct kr_piece text = (struct kr_piece){kr_str_text(&e->text), e->text.n};
 	if (e->text.failed)
 		return KR_NOMEM;
 	if (kr_elements_find(e, text).i != KR_NONE)
@@ -76,7 +74,6 @@ enum kr_status kr_elements_split(struct kr_elements *e, kr_value array, struct k
 {
 	const struct kr_value_entry *entry = kr_history_value(e->h, array);
 	struct kr_piece piece;
-	kr_item *at;
 
 	*out = (struct kr_items){.n = 0};
 	if (entry->type != KR_VALUE_ARRAY || entry->length == 2)
@@ -92,7 +89,7 @@ enum kr_status kr_elements_split(struct kr_elements *e, kr_value array, struct k
 		if (id.i == KR_NONE || !kr_vec_push(e->mem, &e->walked, id))
 			return KR_NOMEM;
 	}
-	at = KR_NEW_ARRAY(&e->arena, kr_item, e->walked.n);
+	kr_item *at = KR_NEW_ARRAY(&e->arena, kr_item, e->walked.n);
 	if (!at)
 		return KR_NOMEM;
 	memcpy(at, e->walked.at, e->walked.n * sizeof *at);

@@ -229,14 +229,14 @@ static bool start(struct kl_store *store)
 {
 	const char *folder = kl_keys_folder(store);
 	struct bdb *b = folder ? calloc(1, sizeof *b) : NULL;
-	int code, major, minor, patch;
+	int major, minor, patch;
 
 	store->own = b;
 	if (!b)
 		return false;
 	(void)db_version(&major, &minor, &patch);
 	(void)snprintf(store->version, sizeof store->version, "Berkeley DB %d.%d.%d", major, minor, patch);
-	code = open_env(b, folder);
+	int code = open_env(b, folder);
 	if (code == 0)
 		code = open_db(b);
 	return code == 0 || kl_fail(store, "%s", db_strerror(code));

@@ -194,18 +194,17 @@ static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_
 {
 	struct etcd_client *c = (struct etcd_client *)keys;
 	const struct kl_buffered *own = kl_buffer_find(&c->keys.own, key);
-	json_t *answer, *kv, *name;
 	enum kl_answer kind = KL_OK;
 
 	(void)lock;
 	result->found = own && own->text;
 	if (own)
 		return own->text ? kl_keys_take(keys, own->text, own->length, result) : KL_OK;
-	answer = read_range(c, key, NULL, result);
+	json_t *answer = read_range(c, key, NULL, result);
 	if (!answer)
 		return KL_GONE;
-	kv = json_array_get(json_object_get(answer, "kvs"), 0);
-	name = key_of(key);
+	json_t *kv = json_array_get(json_object_get(answer, "kvs"), 0);
+	json_t *name = key_of(key);
 	hold(c, name, integer(kv, "mod_revision"));
 	json_decref(name);
 	result->found = kv != NULL;
@@ -248,11 +247,10 @@ static enum kl_answer walk(struct kl_keys_client *keys, const char *from, struct
 {
 	struct etcd_client *c = (struct etcd_client *)keys;
 	char end[KL_KEY] = BY;
-	json_t *answer;
 	struct kl_buffer rows = {0};
 
 	(void)kl_walk_end(walk, end);
-	answer = read_range(c, from, end, result);
+	json_t *answer = read_range(c, from, end, result);
 	if (!answer)
 		return KL_GONE;
 	(void)json_array_append_new(c->conditions,
@@ -315,14 +313,13 @@ static json_t *request_of(struct etcd_client *c)
 static enum kl_answer commit(struct kl_client *client, struct kl_result *result)
 {
 	struct etcd_client *c = (struct etcd_client *)client;
-	json_t *answer;
 
 	result->has_place = true;
 	result->reads_only = c->keys.own.n == 0;
 	result->place = (uint64_t)c->revision;
 	if (c->keys.own.n == 0)
 		return KL_OK;
-	answer = call(c, etcd_of(c), "kv/txn", request_of(c), result);
+	json_t *answer = call(c, etcd_of(c), "kv/txn", request_of(c), result);
 	if (!answer)
 		return KL_GONE;
 	bool done = json_is_true(json_object_get(answer, "succeeded"));
@@ -382,11 +379,10 @@ static struct kl_client *connect_client(struct kl_store *store)
 {
 	struct etcd_client *c = open_client();
 	struct kl_result result = {0};
-	json_t *answer;
 
 	if (!c)
 		return NULL;
-	answer = call(c, store->own, "kv/range", json_pack("{s:o}", "key", key_of(BY)), &result);
+	json_t *answer = call(c, store->own, "kv/range", json_pack("{s:o}", "key", key_of(BY)), &result);
 	if (answer) {
 		json_decref(answer);
 		return &c->keys.client;

@@ -166,14 +166,14 @@ static bool start(struct kl_store *store)
 {
 	const char *folder = kl_keys_folder(store);
 	struct lmdb *lmdb = folder ? calloc(1, sizeof *lmdb) : NULL;
-	int code, major, minor, patch;
+	int major, minor, patch;
 
 	store->own = lmdb;
 	if (!lmdb)
 		return false;
 	(void)mdb_version(&major, &minor, &patch);
 	(void)snprintf(store->version, sizeof store->version, "LMDB %d.%d.%d", major, minor, patch);
-	code = open_env(lmdb, folder);
+	int code = open_env(lmdb, folder);
 	return code == 0 || kl_fail(store, "%s", mdb_strerror(code));
 }
 

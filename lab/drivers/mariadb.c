@@ -699,10 +699,9 @@ static bool set_option(struct kl_store *store, uint32_t node, const char *option
 {
 	MYSQL *connection = open_node(store, NULL, node);
 	char text[96];
-	bool fine;
 
 	(void)snprintf(text, sizeof text, "SET GLOBAL wsrep_provider_options = '%.48s'", option);
-	fine = connection && tell(store, connection, text);
+	bool fine = connection && tell(store, connection, text);
 	if (connection)
 		mysql_close(connection);
 	return fine;

@@ -156,12 +156,11 @@ static enum kl_answer fail(struct odbc_client *c, SQLSMALLINT kind, SQLHANDLE ha
 	struct kl_result *result)
 {
 	char state[6], text[256];
-	enum kl_answer answer;
 
 	result->answered = kl_now();
 	SQLINTEGER native = diagnose(kind, handle, state, text);
 
-	answer = is_dead(c->connection)                                 ? KL_GONE
+	enum kl_answer answer = is_dead(c->connection)                  ? KL_GONE
 		: strcmp(state, "HY000") == 0 && native == MARIADB_WAIT ? KL_TIMEOUT
 									: meaning(state);
 	if (kind == SQL_HANDLE_STMT)

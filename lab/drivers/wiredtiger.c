@@ -157,13 +157,13 @@ static bool start(struct kl_store *store)
 	const char *folder = kl_keys_folder(store);
 	WT_CONNECTION *connection = NULL;
 	WT_SESSION *session;
-	int code, major, minor, patch;
+	int major, minor, patch;
 
 	if (!folder)
 		return false;
 	(void)wiredtiger_version(&major, &minor, &patch);
 	(void)snprintf(store->version, sizeof store->version, "WiredTiger %d.%d.%d", major, minor, patch);
-	code = wiredtiger_open(folder, NULL, settings, &connection);
+	int code = wiredtiger_open(folder, NULL, settings, &connection);
 	store->own = code == 0 ? connection : NULL;
 	if (code == 0)
 		code = connection->open_session(connection, NULL, NULL, &session);

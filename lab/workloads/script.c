@@ -28,10 +28,8 @@ static uint32_t choose(struct kr_plan *p)
 
 static void plan(struct kr_plan *p)
 {
-	const struct kr_script_txn *txn;
-
 	p->program = choose(p);
-	txn = &p->work->script->txns[p->program];
+	const struct kr_script_txn *txn = &p->work->script->txns[p->program];
 
 	for (uint32_t i = 0; i < txn->n; i++) {
 		struct kr_step *step = kr_plan_add(p, KL_SQL, "%s", txn->name);

@@ -39,7 +39,7 @@ refuses() {
     echo "$said" | grep -qF "$4" || { echo "$1 refuses $2, but not for '$4': $said"; failed=1; }
 }
 
-for check in include_direction.sh style.sh docs.sh; do
+for check in include_direction.sh style.sh idiom.sh docs.sh; do
     good_tree
     sh "$here/$check" "$work/tree" || { echo "$check refuses the good tree"; failed=1; }
     mkdir -p "$work/empty"
@@ -71,6 +71,11 @@ refuses style.sh ir/x.h 'struct kr_x {\n};\nenum kr_x {\n};\nstruct kr_x {' 'str
 refuses style.sh ir/x.c '\tprintf("x");' 'only cli/ and lab/ print or exit'
 refuses style.sh ir/x.c '\texit(1);' 'only cli/ and lab/ print or exit'
 refuses style.sh ir/x.c '\t*p = malloc(1);' 'memory comes from base/mem.h'
+in_function() { printf '%s' "enum kr_status f(int a)\\n{\\n\\tint b;\\n\\tenum kr_status status = KR_OK;\\n\\n$1\\n\\tb = a;\\n\\treturn status;\\n}"; }
+refuses idiom.sh base/x.c "$(in_function '\tif ((status = g(a)))\n\t\treturn status;')" 'base/x.c:10: expected KR_TRY(...)'
+refuses idiom.sh base/x.c "$(in_function '\tif (a && (status = g("(", a)) != KR_OK)\n\t\treturn status;')" 'base/x.c:10: expected KR_TRY(...)'
+refuses idiom.sh base/x.c "$(in_function '\tstatus = g(a) /* ; */;\n\n\tif (status != KR_OK)\n\t\treturn status;')" 'base/x.c:12: expected KR_TRY(...)'
+refuses idiom.sh base/x.c "$(in_function '')" 'base/x.c:7: b is declared without a value, which it gets in line 11'
 blank=$(yes '\n' | head -n 100 | tr -d '\n')
 refuses style.sh checkers/x.c "const struct kr_checker kr_checker_x = {$blank$blank" '205 lines, expected at most 110'
 refuses style.sh passes/x.c "const struct kr_pass kr_pass_x = {$blank$blank$blank$blank" '405 lines, expected at most 330'
