@@ -506,13 +506,13 @@ static enum kr_status see_key(struct kr_replayed *r, const struct kr_operation *
 	return expect(r, k, saw.value);
 }
 
-enum kr_status kr_replay_sight(struct kr_replayed *r, kr_txn t, uint32_t index, kr_key k)
+enum kr_status kr_replay_sight(struct kr_replayed *r, kr_txn t, uint32_t index, kr_key k, bool own)
 {
 	const struct kr_history *h = r->v->h;
 	enum kr_status status = KR_OK;
 
 	r->txn = t;
-	for (r->op = 0; r->op < index && status == KR_OK; r->op++) {
+	for (r->op = 0; own && r->op < index && status == KR_OK; r->op++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, r->op).i];
 		uint32_t effects = kr_effect_count(h, op);
 
@@ -525,7 +525,7 @@ enum kr_status kr_replay_sight(struct kr_replayed *r, kr_txn t, uint32_t index, 
 		}
 	}
 	r->op = index;
-	if (status == KR_OK)
+	if (status == KR_OK && (own || r->store.learned)) /* else a look changes nothing that is told */
 		status = kr_store_touch(&r->store, k);
 	if (status == KR_OK && r->store.cells[k.i].kind == KR_CELL_UNTOLD && !kr_store_learns(&r->store, k))
 		r->store.touched.n = 0; /* what the observation fixes of an initial value stays */

@@ -35,9 +35,9 @@ enum kr_status kr_replay_txn(struct kr_replayed *r, kr_txn t, bool undo);
  * messages. */
 enum kr_status kr_replay_grow(struct kr_replayed *r, const struct kr_operation *op);
 
-/* Whether operation `index` of t shows of k what is there, under t's own earlier writes of k. The state is
- * then as before, as above. */
-enum kr_status kr_replay_sight(struct kr_replayed *r, kr_txn t, uint32_t index, kr_key k);
+/* Whether operation `index` of t shows of k what is there, under t's own earlier writes of k, which there are
+ * only with `own`. The state is then as before, as above. */
+enum kr_status kr_replay_sight(struct kr_replayed *r, kr_txn t, uint32_t index, kr_key k, bool own);
 
 /* install.c: installs what t leaves, without looking at what it shows of others. */
 enum kr_status kr_replay_install(struct kr_replayed *r, kr_txn t);

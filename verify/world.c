@@ -8,8 +8,6 @@
 #include "base/order.h"
 #include "verify/shown.h"
 
-#include "base/hash.h"
-
 uint32_t kr_world_first_after(const struct kr_world *w, kr_key k, uint32_t from, kr_txn t)
 {
 	uint32_t at;
@@ -62,71 +60,10 @@ static enum kr_status order_versions(struct kr_world *w)
 
 /* ---- sources ---- */
 
-static bool is_present(const struct kr_world *w, kr_txn t)
-{
-	return t.i == KR_NONE || w->place[t.i] != KR_NONE;
-}
-
-/* Place of a source: 0 the initial version, else 1 + that of its writer. */
-static uint32_t source_place(const struct kr_world *w, kr_txn t)
-{
-	return t.i == KR_NONE ? 0 : w->place[t.i] + 1;
-}
-
-/* Sources told, by transaction and operation: a chain per operation. */
-struct told {
-	struct kr_world *w;
-	struct kr_table table;
-};
-
-static enum kr_status read_told(struct told *told)
-{
-	const struct kr_certificate *cert = told->w->v->cert;
-
-	for (uint32_t i = 0; i < cert->sources.n; i++) {
-		const struct kr_cert_source *s = &cert->sources.at[i];
-		uint32_t n = told->w->v->h->txns.n;
-
-		if (s->txn.i >= n || s->key.i >= told->w->v->h->keys.n ||
-			(s->writer.i != KR_NONE && s->writer.i >= n))
-			return kr_err_set(told->w->v->err, KR_BAD,
-				"source %u names no transaction and key of the trace", (unsigned)i);
-		if (!is_present(told->w, s->writer))
-			return kr_err_set(told->w->v->err, KR_BAD, "source %u took no effect in this world",
-				(unsigned)i);
-		if (s->writer.i != KR_NONE && !kr_facts_version(&told->w->facts, s->key, s->writer))
-			return kr_err_set(told->w->v->err, KR_BAD, "source %u does not write the key",
-				(unsigned)i);
-		if (!kr_table_reserve(told->w->mem, &told->table))
-			return KR_NOMEM;
-		kr_table_insert(&told->table, kr_hash_pair(kr_hash_pair(s->txn.i, s->op), s->key.i), i);
-	}
-	return KR_OK;
-}
-
-/* The newest of the sources told for the observation, which may be told part by part. */
-static bool find_told(const struct told *told, const struct kr_sight *s, kr_txn *source)
-{
-	bool found = false;
-	uint32_t id;
-
-	for (kr_table_iter it =
-			kr_table_find(&told->table, kr_hash_pair(kr_hash_pair(s->txn.i, s->op), s->key.i));
-		(id = kr_table_next(&told->table, &it)) != KR_NONE;) {
-		const struct kr_cert_source *x = &told->w->v->cert->sources.at[id];
-		if (x->txn.i != s->txn.i || x->op != s->op || x->key.i != s->key.i)
-			continue;
-		if (!found || source_place(told->w, x->writer) > source_place(told->w, *source))
-			*source = x->writer;
-		found = true;
-	}
-	return found;
-}
-
 /* The newest candidate that committed before the observer, else the oldest later one. */
 static enum kr_status choose(const struct kr_world *w, const struct kr_sight *s, kr_txn *source, bool *found)
 {
-	uint32_t before = source_place(w, s->txn), best = KR_NONE;
+	uint32_t before = kr_world_source_place(w, s->txn), best = KR_NONE;
 	kr_txn writer;
 	bool more;
 	enum kr_status status = KR_OK;
@@ -136,9 +73,9 @@ static enum kr_status choose(const struct kr_world *w, const struct kr_sight *s,
 		status = kr_facts_next(&w->facts, &it, &more, &writer, w->v->err);
 		if (status != KR_OK || !more)
 			break;
-		if (!is_present(w, writer))
+		if (!kr_world_present(w, writer))
 			continue;
-		uint32_t place = source_place(w, writer);
+		uint32_t place = kr_world_source_place(w, writer);
 		bool better = !*found ||
 			(place < before ? best >= before || place > best : best >= before && place < best);
 		if (better) {
@@ -323,7 +260,7 @@ static enum kr_status find_named(const struct kr_world *w, const struct kr_sight
 {
 	*source = s->source.i == KR_ABSENT.i ? (kr_txn){KR_NONE} : kr_history_find(w->v->h, s->source);
 	if (s->source.i == KR_ABSENT.i ||
-		(source->i != KR_NONE && is_present(w, *source) &&
+		(source->i != KR_NONE && kr_world_present(w, *source) &&
 			kr_facts_version(&w->facts, s->key, *source)))
 		return KR_OK;
 	return kr_err_set(w->v->err, KR_BAD,
@@ -331,7 +268,7 @@ static enum kr_status find_named(const struct kr_world *w, const struct kr_sight
 		kr_verify_txn_name(w->v->h, s->txn).text, kr_verify_key_name(w->v->h, s->key).text);
 }
 
-static enum kr_status add_sight(struct kr_world *w, const struct told *told, const struct kr_sight *s)
+static enum kr_status add_sight(struct kr_world *w, const struct kr_world_told *told, const struct kr_sight *s)
 {
 	enum kr_grow_mode mode = kr_facts_mode(&w->facts, s->key);
 	struct kr_world_sight out = {.txn = s->txn,
@@ -340,7 +277,7 @@ static enum kr_status add_sight(struct kr_world *w, const struct told *told, con
 		.source = {KR_NONE},
 		.over = {KR_NONE},
 		.predicate = s->saw.predicate};
-	bool found = find_told(told, s, &out.source);
+	bool found = kr_world_told_find(told, s, &out.source);
 	enum kr_status status = s->named ? find_named(w, s, &out.source) : KR_OK;
 
 	found |= s->named;
@@ -401,7 +338,7 @@ static enum kr_status may_match(const struct kr_world *w, const struct kr_sight 
 	return status;
 }
 
-static enum kr_status add_op(struct kr_world *w, const struct told *told, kr_txn t, uint32_t index)
+static enum kr_status add_op(struct kr_world *w, const struct kr_world_told *told, kr_txn t, uint32_t index)
 {
 	const struct kr_history *h = w->v->h;
 	const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
@@ -427,7 +364,7 @@ static enum kr_status add_op(struct kr_world *w, const struct told *told, kr_txn
 	return status;
 }
 
-static enum kr_status add_all(struct kr_world *w, const struct told *told)
+static enum kr_status add_all(struct kr_world *w, const struct kr_world_told *told)
 {
 	const struct kr_history *h = w->v->h;
 	enum kr_status status = KR_OK;
@@ -487,20 +424,20 @@ static enum kr_status find_overwriting(struct kr_world *w)
 
 static enum kr_status build(struct kr_world *w)
 {
-	struct told told = {w, {0}};
+	struct kr_world_told told = {w, NULL, NULL};
 	enum kr_status status = order_versions(w);
 
 	if (status == KR_OK)
 		status = kr_world_count_versions(w);
 	if (status == KR_OK)
-		status = read_told(&told);
+		status = kr_world_told_read(&told);
 	if (status == KR_OK)
 		status = add_all(w, &told);
 	if (status == KR_OK && w->facts.grow)
 		status = advance_all(w);
 	if (status == KR_OK)
 		status = find_overwriting(w);
-	kr_table_done(w->mem, &told.table);
+	kr_world_told_done(&told);
 	return status;
 }
 

@@ -45,6 +45,29 @@ uint32_t kr_world_index(const struct kr_world *w, kr_key k, kr_txn t);
 enum kr_status kr_world_overwrites(const struct kr_world *w, const struct kr_world_sight *s, kr_txn b,
 	bool *out);
 
+static inline bool kr_world_present(const struct kr_world *w, kr_txn t)
+{
+	return t.i == KR_NONE || w->place[t.i] != KR_NONE;
+}
+
+/* Place of a source: 0 the initial version, else 1 + that of its writer. */
+static inline uint32_t kr_world_source_place(const struct kr_world *w, kr_txn t)
+{
+	return t.i == KR_NONE ? 0 : w->place[t.i] + 1;
+}
+
+/* world_told.c: sources told, by transaction, operation and key. */
+struct kr_world_told {
+	struct kr_world *w;
+	uint32_t *first; /* per transaction, and two more: into ids */
+	uint32_t *ids;   /* into the certificate's */
+};
+
+enum kr_status kr_world_told_read(struct kr_world_told *told); /* leaves it to be freed, even on failure */
+void kr_world_told_done(struct kr_world_told *told);
+/* The newest of the sources told for the observation, which may be told part by part. */
+bool kr_world_told_find(const struct kr_world_told *told, const struct kr_sight *s, kr_txn *source);
+
 /* world_counts.c: fills w->counts; whether k's versions are known there; whether the version lies in the
  * observation's candidate set in this world; of a counter or mark whose versions are known, the newest such
  * version before the observer, else the oldest later one. */

@@ -1,8 +1,8 @@
 /* Whether the world's sources hold what was observed: versions are installed in the order of commits, and
  * when a key's version has been, the observations that have it as their source are looked at, each under its
  * transaction's own earlier writes of the key. Observations that are not external must show what their
- * transaction had left. Cost: that of a replay, and for each observation its transaction's operations before
- * it. */
+ * transaction had left. Cost: that of a replay, and for each observation of a key that grows its
+ * transaction's operations before it. */
 #include "verify/own.h"
 #include "verify/world.h"
 
@@ -21,7 +21,8 @@ static enum kr_status look_at(struct values *x, uint32_t place)
 
 	for (uint32_t i = x->heads[place]; i != KR_NONE && status == KR_OK; i = w->sights.at[i].next) {
 		const struct kr_world_sight *s = &w->sights.at[i];
-		status = kr_replay_sight(&x->replayed, s->txn, s->op, s->key);
+		/* only of a key that grows an observation with own writes before it is external */
+		status = kr_replay_sight(&x->replayed, s->txn, s->op, s->key, kr_facts_grows(&w->facts, s->key));
 		if (status == KR_OK)
 			status = kr_ctx_tick(w->v->ctx);
 	}
