@@ -98,8 +98,9 @@ static enum kr_status keep_writers(const struct indexing *x)
 		while (key <= e->key)
 			c->segment_first[key++] = segment;
 		if (begins_segment(x->entries, i))
-			c->segments[segment++] = (struct kr_segment){e->chain, i, 0};
+			c->segments[segment++] = (struct kr_segment){e->chain, i, 0, e->position, 0};
 		c->segments[segment - 1].count++;
+		c->segments[segment - 1].to = e->position;
 		c->writers[i] = (struct kr_chain_writer){{e->version}, e->position};
 	}
 	while (key <= x->ir->asg->nkeys)

@@ -6,7 +6,11 @@
 
 /* Writers of one key on one chain, in chain order. */
 struct kr_chain_writer { kr_version version; uint32_t position; };
-struct kr_segment { uint32_t chain, first, count; }; /* into writers */
+struct kr_segment {
+	uint32_t chain;
+	uint32_t first, count; /* into writers */
+	uint32_t from, to;     /* positions of the first and the last of them */
+};
 
 struct kr_chains {
 	struct kr_chain_writer *writers; /* of tracked chains, by key, chain, position */

@@ -13,6 +13,7 @@ struct kr_saturation {
 	uint32_t *reader_head;
 	uint32_t *reader_next;          /* per observation */
 	uint64_t *matched;              /* set of versions that some predicate observation saw */
+	bool any_matched;               /* it is not empty */
 	/* per version: one known to come before it, as late as has been met; KR_NONE: none yet */
 	kr_version *nearest;
 	/* per observation that is open at first: two candidates believed possible while it is; KR_NONE: never

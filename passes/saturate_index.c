@@ -9,8 +9,10 @@ void kr_saturation_saw(struct kr_saturation *s, kr_obs o, kr_version seen)
 	kr_key k = asg->obs[o.i].key;
 	s->reader_next[o.i] = s->reader_head[seen.i];
 	s->reader_head[seen.i] = o.i;
-	if (asg->obs[o.i].predicate)
+	if (asg->obs[o.i].predicate) {
 		kr_bits_set(s->matched, seen.i);
+		s->any_matched = true;
+	}
 	if (asg->keys[k.i].open_initial && kr_asg_is_initial(asg, seen) && s->bound[k.i] == KR_NONE)
 		s->bound[k.i] = asg->obs[o.i].set;
 }

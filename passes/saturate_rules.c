@@ -77,12 +77,17 @@ static kr_version last_of(const struct kr_saturation *s, const struct kr_segment
 	return (kr_version){KR_NONE};
 }
 
-/* Do the first n writers of the segment lead to the node? One comparison that saves most others. */
-static bool lead_to(const struct kr_saturation *s, const struct kr_segment *segment, uint32_t n, kr_node v)
+/* Number of writers of the segment up to one position, none if the last of them is at or before another one:
+ * then what they bring is known. Most segments' ends tell that without a search. */
+static uint32_t count_news(const struct kr_saturation *s, const struct kr_segment *segment, uint32_t upto,
+	uint32_t known)
 {
-	return n == 0 ||
-		s->chains.writers[segment->first + n - 1].position <=
-		kr_clock_last(s->ir->clock, segment->chain, v);
+	if (segment->from > upto || upto <= known || segment->to <= known)
+		return 0;
+
+	uint32_t n = kr_chains_upto(&s->chains, segment, upto);
+
+	return s->chains.writers[segment->first + n - 1].position <= known ? 0 : n;
 }
 
 static const struct kr_segment *segments_of(const struct kr_saturation *s, kr_key k, uint32_t *count)
@@ -102,10 +107,16 @@ static enum kr_status order_before(struct kr_saturation *s, kr_obs o, const uint
 	const struct kr_segment *segments = segments_of(s, obs->key, &count);
 	if (b.i == KR_NONE)
 		return KR_OK; /* what overwrites the initial version is seen to elsewhere */
+
+	const struct kr_clock *c = s->ir->clock;
+	kr_node reader = kr_ir_in(s->ir, KR_WR, obs->txn), writer = kr_ir_in(s->ir, KR_WW, b);
+
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t n = moved(changed, segments[i].chain) ? count_reaching(s, &segments[i], o) : 0;
-		if (lead_to(s, &segments[i], n, kr_ir_in(s->ir, KR_WW, b)))
-			continue;
+		uint32_t chain = segments[i].chain;
+		uint32_t n = moved(changed, chain)
+			? count_news(s, &segments[i], kr_clock_last(c, chain, reader),
+				  kr_clock_last(c, chain, writer))
+			: 0;
 		kr_version last = last_of(s, &segments[i], n, o);
 		if (last.i == KR_NONE || last.i == seen.i || implied(s, KR_WW, writer_of(s, last), b))
 			continue;
@@ -149,15 +160,6 @@ static enum kr_status add_rw_from_readers(struct kr_saturation *s, kr_version se
 	return KR_OK;
 }
 
-/* Number of writers of the segment whose versions are known to come before b's, b itself perhaps among them.
- * A begin stands right before its commit. */
-static uint32_t count_known_before(const struct kr_saturation *s, const struct kr_segment *segment, kr_txn b)
-{
-	uint32_t lead = kr_ir_in(s->ir, KR_WW, b).i != kr_ir_out(s->ir, KR_WW, b).i;
-	return kr_chains_upto(&s->chains, segment,
-		kr_clock_last(s->ir->clock, segment->chain, kr_ir_out(s->ir, KR_WW, b)) + lead);
-}
-
 /* The last of the first n writers of the segment that is present and not b, or KR_NONE. */
 static kr_version last_other(const struct kr_saturation *s, const struct kr_segment *segment, uint32_t n,
 	kr_txn b)
@@ -170,16 +172,26 @@ static kr_version last_other(const struct kr_saturation *s, const struct kr_segm
 	return (kr_version){KR_NONE};
 }
 
-/* Do the first n writers of the segment come before a version that is known to come before `later`? Then what
- * they bring that one says more. Not so where the observer may pass over that one and not `later`. */
-static bool come_before_nearest(const struct kr_saturation *s, const struct kr_segment *segment, uint32_t n,
-	kr_version later)
+/* Number of writers of the segment whose versions are known to come before b's, b itself perhaps among them;
+ * none if they come before a version that is known to come before `later`, b's: then what they bring that one
+ * says more. Not so where the observer may pass over that one and not `later`. */
+static uint32_t count_before(const struct kr_saturation *s, const struct kr_segment *segment, kr_version later,
+	kr_txn b)
 {
+	const struct kr_clock *c = s->ir->clock;
 	kr_version nearest = s->nearest[later.i];
-	return n == 0 ||
-		(nearest.i != KR_NONE &&
-			lead_to(s, segment, n, kr_ir_out(s->ir, KR_WW, writer_of(s, nearest))) &&
-			!kr_bits_get(s->matched, s->chains.writers[segment->first + n - 1].version.i));
+	/* a begin stands right before its commit */
+	uint32_t lead = kr_ir_in(s->ir, KR_WW, b).i != kr_ir_out(s->ir, KR_WW, b).i;
+	uint32_t upto = kr_clock_last(c, segment->chain, kr_ir_out(s->ir, KR_WW, b)) + lead;
+	uint32_t known = nearest.i == KR_NONE
+		? 0
+		: kr_clock_last(c, segment->chain, kr_ir_out(s->ir, KR_WW, writer_of(s, nearest)));
+	uint32_t n = count_news(s, segment, upto, s->any_matched ? 0 : known);
+
+	return n > 0 && s->chains.writers[segment->first + n - 1].position <= known &&
+			!kr_bits_get(s->matched, s->chains.writers[segment->first + n - 1].version.i)
+		? 0
+		: n;
 }
 
 static void keep_nearest(struct kr_saturation *s, kr_version before, kr_version later)
@@ -198,9 +210,7 @@ static enum kr_status order_after(struct kr_saturation *s, kr_version later, con
 	uint32_t count;
 	const struct kr_segment *segments = segments_of(s, s->ir->asg->versions[later.i].key, &count);
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t n = moved(changed, segments[i].chain) ? count_known_before(s, &segments[i], b) : 0;
-		if (come_before_nearest(s, &segments[i], n, later))
-			continue;
+		uint32_t n = moved(changed, segments[i].chain) ? count_before(s, &segments[i], later, b) : 0;
 		kr_version last = last_other(s, &segments[i], n, b);
 		if (last.i == KR_NONE)
 			continue;
