@@ -3,9 +3,9 @@
  * Each transaction that may have taken effect is replayed over its own writes: what an operation says of a
  * key that the transaction wrote before must be what it wrote (internal consistency); of any other key it is
  * an external observation. An unknown transaction that contradicts itself, or writes nothing, is absent: it
- * cannot have taken effect, or nothing would show that it had. Two replays, for contradictions and for
- * observations; linear in the operations, and in the keys that ranges and scans look at. Growing keys have a
- * replay of their own (analyze_grow.c). */
+ * cannot have taken effect, or nothing would show that it had. One replay, two where keys grow, which have a
+ * replay of their own (analyze_grow.c); linear in the operations, and in the keys that ranges and scans look
+ * at. */
 #include "frontend/analyze_replay.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ enum kr_status kr_analyze_see(struct kr_replay *r, kr_key k, uint32_t test, bool
 enum kr_status kr_analyze_contradict(struct kr_replay *r, kr_key k, enum kr_anomaly_kind kind, kr_txn other)
 {
 	r->inconsistent = true;
-	if (r->fills || r->w->h->txns.at[r->txn.i].status != KR_COMMITTED)
+	if (!r->judges || r->w->h->txns.at[r->txn.i].status != KR_COMMITTED)
 		return KR_OK;
 	return kr_vec_add(r->w->mem, &r->out->found, (struct kr_anomaly){kind, r->txn, r->op, k, other});
 }
@@ -219,7 +219,7 @@ static enum kr_status replay_operation(struct kr_replay *r, const struct kr_oper
 		KR_TRY(look_at_key(r, op));
 	else
 		KR_TRY(op->kind == KR_OP_RANGE ? kr_analyze_range(r, op) : kr_analyze_scan(r, op));
-	for (uint32_t i = 0; kr_write_at(r->w->h, op, i, &write); i++) {
+	for (uint32_t i = 0, n = kr_write_count(r->w->h, op); i < n && kr_write_at(r->w->h, op, i, &write); i++) {
 		r->wrote = true;
 		if (kr_analyze_grows(r->writes, write.key))
 			kr_analyze_grow_write(r, write.key);
@@ -231,14 +231,13 @@ static enum kr_status replay_operation(struct kr_replay *r, const struct kr_oper
 
 /* ---- all of them ---- */
 
-static enum kr_status replay(struct kr_replay *r, kr_txn t, bool fills)
+static enum kr_status replay(struct kr_replay *r, kr_txn t)
 {
 	const struct kr_history *h = r->w->h;
 	const struct kr_transaction *txn = &h->txns.at[t.i];
 
 	r->txn = t;
-	r->turn = 2 * t.i + fills;
-	r->fills = fills;
+	r->turn = 2 * t.i + !r->judges;
 	r->inconsistent = r->wrote = false;
 	for (r->op = 0; r->op < txn->op_count; r->op++) {
 		kr_op id = kr_history_op(h, t, r->op);
@@ -256,40 +255,47 @@ static enum kr_status replay(struct kr_replay *r, kr_txn t, bool fills)
 	return KR_OK;
 }
 
-static enum kr_status look_for_contradictions(struct kr_replay *r)
+/* Finds who took effect, and contradictions; with r->fills observations, too. */
+static enum kr_status judge(struct kr_replay *r)
 {
 	const struct kr_history *h = r->w->h;
+	struct kr_observed *out = r->out;
 
 	for (uint32_t t = 0; t < h->txns.n; t++) {
-		uint8_t status = h->txns.at[t].status, *presence = &r->out->presence[t];
+		uint8_t status = h->txns.at[t].status;
+		uint32_t before = r->seen.n;
 
-		*presence = status == KR_COMMITTED ? KR_PRESENT : KR_ABSENT_TXN;
-		if (status == KR_ABORTED)
-			continue;
-		KR_TRY(replay(r, (kr_txn){t}, false));
-		if (status != KR_UNKNOWN)
-			continue;
-		if (r->inconsistent || !r->wrote) {
-			r->out->any_lost = true;
-		} else {
-			*presence = KR_OPEN;
-			r->out->any_open = true;
+		out->presence[t] = status == KR_COMMITTED ? KR_PRESENT : KR_ABSENT_TXN;
+		if (status != KR_ABORTED)
+			KR_TRY(replay(r, (kr_txn){t}));
+		if (status == KR_UNKNOWN && (r->inconsistent || !r->wrote)) {
+			out->any_lost = true;
+			r->seen.n = before;
+		} else if (status == KR_UNKNOWN) {
+			out->presence[t] = KR_OPEN;
+			out->any_open = true;
 		}
+		out->obs_first[t + 1] = r->seen.n;
 	}
 	return KR_OK;
 }
 
 static enum kr_status fill(struct kr_replay *r)
 {
+	r->judges = false;
+	r->fills = true;
+	for (uint32_t t = 0; t < r->w->h->txns.n; t++) {
+		if (r->out->presence[t] != KR_ABSENT_TXN)
+			KR_TRY(replay(r, (kr_txn){t}));
+		r->out->obs_first[t + 1] = r->seen.n;
+	}
+	return KR_OK;
+}
+
+static enum kr_status keep(const struct kr_replay *r)
+{
 	struct kr_observed *out = r->out;
 
-	if (!kr_vec_reserve(r->w->mem, &r->seen, r->w->h->ops.n))
-		return KR_NOMEM;
-	for (uint32_t t = 0; t < r->w->h->txns.n; t++) {
-		if (out->presence[t] != KR_ABSENT_TXN)
-			KR_TRY(replay(r, (kr_txn){t}, true));
-		out->obs_first[t + 1] = r->seen.n;
-	}
 	out->nobs = r->seen.n;
 	out->obs = KR_NEW_ARRAY(r->w->arena, struct kr_observation, out->nobs);
 	if (!out->obs)
@@ -309,17 +315,25 @@ static enum kr_status replay_all(struct kr_replay *r)
 	r->out->presence = KR_NEW_ARRAY(w->scratch, uint8_t, w->h->txns.n);
 	r->out->obs_first = KR_NEW_ARRAY(w->arena, uint32_t, (size_t)w->h->txns.n + 1);
 	if (!r->stamp || !r->own || (w->h->scans.n > 0 && !r->row_of) || !r->out->presence ||
-		!r->out->obs_first)
+		!r->out->obs_first || !kr_vec_reserve(w->mem, &r->seen, w->h->ops.n))
 		return KR_NOMEM;
-	KR_TRY(look_for_contradictions(r));
+	KR_TRY(judge(r));
 	KR_TRY(kr_analyze_grow_check(r));
-	return fill(r);
+	if (!r->fills)
+		KR_TRY(fill(r));
+	return keep(r);
 }
 
 enum kr_status kr_analyze_replay(const struct kr_work *w, const struct kr_writes *writes,
 	const struct kr_looks *looks, struct kr_growing *growing, struct kr_observed *out)
 {
-	struct kr_replay r = {.w = w, .writes = writes, .looks = looks, .growing = growing, .out = out};
+	struct kr_replay r = {.w = w,
+		.writes = writes,
+		.looks = looks,
+		.growing = growing,
+		.out = out,
+		.judges = true,
+		.fills = growing == NULL};
 	enum kr_status status = replay_all(&r);
 
 	kr_vec_done(w->mem, &r.seen);

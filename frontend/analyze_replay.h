@@ -5,8 +5,8 @@
 
 #include "frontend/analyze_work.h"
 
-/* Each transaction is replayed twice: for what contradicts it, and, if it may have taken effect, for its
- * observations. */
+/* Each transaction is replayed for what contradicts it and for its observations: at once, or, where keys grow,
+ * of which the first replay of all tells what the second one needs, twice. */
 struct kr_replay {
 	const struct kr_work *w;
 	const struct kr_writes *writes;
@@ -26,7 +26,8 @@ struct kr_replay {
 	uint32_t op;                /* index of the operation at hand */
 	uint32_t turn;              /* differs from replay to replay */
 	bool loose;                 /* the operation at hand does not read through a cursor */
-	bool fills;                 /* this is the second time */
+	bool judges;                /* contradictions are told */
+	bool fills;                 /* observations are kept; of keys that grow: this is the second time */
 	bool inconsistent, wrote;
 };
 

@@ -67,11 +67,14 @@ static enum kr_status find_growing(const struct kr_work *w, struct kr_writes *ou
 {
 	const struct kr_history *h = w->h;
 	struct kr_write write;
+	bool added_to = false; /* some key, for all that its kind says */
 
-	for (uint32_t k = 0; k < h->keys.n; k++)
+	for (uint32_t k = 0; k < h->keys.n; k++) {
 		if (kr_datatype_of(h->keys.at[k].kind)->parts)
 			kr_bits_set(out->grows, k);
-	for (uint32_t t = 0; t < h->txns.n; t++) {
+		added_to |= h->keys.at[k].kind != KR_KIND_ANY && h->keys.at[k].kind != KR_KIND_REGISTER;
+	}
+	for (uint32_t t = 0; t < h->txns.n && added_to; t++) {
 		const struct kr_transaction *txn = &h->txns.at[t];
 
 		for (uint32_t i = txn->op_first;
