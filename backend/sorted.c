@@ -3,15 +3,16 @@
  * by definition, and an rw from an observation to somebody who is visible to it would be against an edge
  * (docs/backends.md).
  *
- * Of these orders one is taken that clients suggest, and in which the fewest observations saw another
- * version than the newest, since the fewer there are the sooner it is checked; without any it is a serial
- * order. */
+ * Of these orders one is taken that clients suggest, and in which few observations saw another version than
+ * the newest, since the fewer there are the sooner it is checked; without any it is a serial order. */
 #include "backend/sorted.h"
 
 #include <string.h>
 
 #include "backend/overlay.h"
 #include "backend/prefer.h"
+
+enum { FEW = 16 }; /* one in so many observations: another order costs more than it could save */
 
 struct sorting {
 	struct kr_ir *ir;
@@ -146,7 +147,8 @@ static enum kr_status sort(struct sorting *s, struct kr_answer *answer)
 		s->active[t] = kr_ir_is_present(s->ir, (kr_txn){t});
 	status = kr_overlay_init(&s->graph, s->ir, s->active);
 	s->graph.prefer = s->place;
-	for (enum kr_guess guess = 0; guess < KR_GUESSES && s->misses > 0 && !s->cyclic && !status; guess++)
+	for (enum kr_guess guess = 0;
+		guess < KR_GUESSES && s->misses > asg->nobs / FEW && !s->cyclic && !status; guess++)
 		status = try_guess(s, guess);
 	if (!status && s->cyclic)
 		status = kr_ir_conflict(s->ir);
@@ -157,7 +159,7 @@ static enum kr_status sort(struct sorting *s, struct kr_answer *answer)
 
 enum kr_status kr_sorted_decide(struct kr_ir *ir, struct kr_answer *answer)
 {
-	struct sorting s = {.ir = ir, .misses = UINT32_MAX};
+	struct sorting s = {.ir = ir, .misses = UINT32_MAX}; /* more than any */
 	struct kr_mem *mem = &ir->ctx->mem;
 	bool settled;
 	enum kr_status status = is_settled(ir, &settled);
