@@ -3,8 +3,6 @@
  * that differ in one word only never collide. Not meant to withstand chosen input. */
 #include "base/hash.h"
 
-#include <string.h>
-
 #define MULTIPLIER UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio */
 
 static uint64_t mix(uint64_t state, uint64_t word)
@@ -23,10 +21,7 @@ uint64_t kr_hash_bytes(const void *data, size_t length)
 		memcpy(&word, at, 8);
 		state = mix(state, word);
 	}
-	if (length & 7) {
-		word = 0;
-		memcpy(&word, at, length & 7);
-		state = mix(state, word);
-	}
+	if (length & 7)
+		state = mix(state, kr_hash_word(at, length & 7));
 	return kr_hash_u64(state);
 }

@@ -65,7 +65,7 @@ static uint64_t word_hash(enum kr_value_type type, uint64_t word)
 
 static uint64_t text_hash(enum kr_value_type type, const char *text, size_t length)
 {
-	return kr_hash_pair((uint64_t)type, kr_hash_bytes(text, length));
+	return kr_hash_bytes(text, length) ^ (uint64_t)type << 32; /* the half that tables use */
 }
 
 uint64_t kr_history_value_hash(const struct kr_value_entry *e)
@@ -189,12 +189,11 @@ struct name {
 
 static struct name text_name(enum kr_value_type type, const char *text, size_t length)
 {
-	struct name name = {.head = {.length = (uint32_t)length, .type = (uint8_t)type},
+	return (struct name){.head = {.word = kr_hash_word(text, length < 8 ? length : 8),
+				     .length = (uint32_t)length,
+				     .type = (uint8_t)type},
 		.hash = text_hash(type, text, length),
 		.text = text};
-
-	memcpy(&name.head.word, text, length < 8 ? length : 8);
-	return name;
 }
 
 static struct name name_of(const struct kr_history *h, kr_value value)

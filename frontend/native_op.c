@@ -127,10 +127,13 @@ static const struct form forms[KR_OP_KINDS] = {
 	[KR_OP_UPDATE] = {"a \"where\", a {\"set\": value} and the rows written", 3, 3, kr_native_update},
 };
 
+/* Words differ in their first letter mostly. */
+static bool is_word(const char *a, const char *b) { return a[0] == b[0] && strcmp(a, b) == 0; }
+
 static int find_kind(const char *name)
 {
 	for (int kind = 0; kind < KR_OP_KINDS; kind++)
-		if (strcmp(kr_op_name((enum kr_op_kind)kind), name) == 0)
+		if (is_word(name, kr_op_name((enum kr_op_kind)kind)))
 			return kind;
 	return -1;
 }
@@ -237,7 +240,7 @@ enum kr_status kr_native_entry(struct kr_native *n, const struct kr_node *op, st
 	const struct kr_node *name = kr_node_at(op, 0);
 	const char *word = kr_node_is(name, KR_NODE_STRING) ? name->text : "";
 
-	return strcmp(word, "undo") == 0      ? read_undo(n, op, out)
-		: strcmp(word, "failed") == 0 ? read_failed(n, op, out)
-					      : read_op(n, op, out);
+	return is_word(word, "undo")      ? read_undo(n, op, out)
+		: is_word(word, "failed") ? read_failed(n, op, out)
+					  : read_op(n, op, out);
 }
