@@ -194,8 +194,16 @@ static enum kr_status expand(struct finder *f, uint32_t entry, uint32_t layer_en
 	enum kr_status status = kr_evident_out(&f->evident, txn_of(state), kinds, &f->links);
 
 	f->steps += 1 + f->links.n - first;
-	for (uint32_t i = first; i < f->links.n && !status; i++)
-		status = reach(f, entry, i, layer_end);
+
+	uint32_t kept = first; /* those of which a way is made */
+
+	for (uint32_t i = first; i < f->links.n && !status; i++) {
+		uint32_t ways = f->ways.n;
+		f->links.at[kept] = f->links.at[i];
+		status = reach(f, entry, kept, layer_end);
+		kept += f->ways.n > ways;
+	}
+	f->links.n = kept;
 	return status;
 }
 
