@@ -1,5 +1,7 @@
 /* Making texts and elements. Children are elements or texts. */
 
+const NARROW = matchMedia("(max-width: 35rem)");
+
 const number = (n) => n.toLocaleString("en-US", {maximumFractionDigits: 9});
 const count = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
 

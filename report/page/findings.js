@@ -94,7 +94,7 @@ class FindingsPage {
 		};
 		const cast = lanes.map((lane, txn) => ({txn, ops: lane.statements.length, shown: lane.statements.map((one, op) => ({op, text: one.text}))}));
 		const say = (i) => announce(`${edges[i].why}.`);
-		const graph = new Graph(seen, {cast}, edges, {supposed: () => false, open: () => false, toggle: say, pick: (t) => announce(`${lanes[t].name}: ${lanes[t].id}`)});
+		const graph = new Graph(seen, {cast}, edges, {room: Math.min(760, window.innerWidth - 90), supposed: () => false, open: () => false, toggle: say, pick: (t) => announce(`${lanes[t].name}: ${lanes[t].id}`)});
 		return html("div", {}, html("div", {class: "scroll graph"}, graph.draw()), html("ul", {class: "reasons plain"}, edges.map((edge, i) => {
 			const gap = gaps.find((one) => one.edge === i);
 			return html("li", {}, html("span", {class: `chip ${edge.kind}`}, edgeName(edge)), ` ${edge.why}`, gap ? html("code", {class: "rests"}, gap.text) : null);

@@ -1,18 +1,19 @@
-/* A cycle as a graph: transactions as cards on a ring of two columns, which needs no layout program, keeps neighbours together and text readable however long it is; edges in the colour of their kind. An edge is a
- * button that unfolds its reason. */
+/* A cycle as a graph: transactions as cards on a ring of two columns, which needs no layout program, keeps neighbours together and text readable however long it is; in a narrow window one below the other, with a way
+ * back beside them. Edges in the colour of their kind; an edge is a button that unfolds its reason. */
 
-const CARD = {width: 220, line: 17, most: 6, side: 28, letter: 7.4, widest: 480}; // most: lines; side: blank on both sides of a text
+const CARD = {width: 220, line: 17, most: 6, side: 28, letter: 7.4, widest: 480, back: 40}; // most: lines; side: blank on both sides of a text; back: for a way back
 
 class Graph {
-	/* edges: of the cycle; options: {supposed (edge) -> is it only supposed, open (index) -> is its reason shown, toggle(index), pick(txn)} */
+	/* edges: of the cycle; options: {room: in pixels, supposed (edge) -> is it only supposed, open (index) -> is its reason shown, toggle(index), pick(txn)} */
 	constructor(trace, verdict, edges, options) {
 		Object.assign(this, {trace, edges, options});
 		this.cast = new Map((verdict.cast ?? []).map((one) => [one.txn, one]));
 		this.wrong = verdict.operation;
 		const txns = edges.length > 0 ? edges.flatMap((edge) => [edge.from, edge.to]) : (verdict.cast ?? []).map((one) => one.txn);
 		this.cards = [...new Set(txns)].map((txn) => this.card(txn));
-		if (this.cards.length === 1)
-			this.widen(this.cards[0]);
+		this.across = edges.length === 0 ? 48 : this.cards.length > 2 ? 160 : 190;
+		this.upright = this.cards.length >= 2 && NARROW.matches;
+		this.widen();
 		this.place();
 	}
 
@@ -30,30 +31,48 @@ class Graph {
 		return {txn, lines, width: CARD.width, height: 52 + lines.length * CARD.line};
 	}
 
-	/* One that is alone has room for what it says. */
-	widen(card) {
-		const longest = Math.max(0, ...card.lines.map((line) => line.text.length)), room = Math.min(CARD.widest, window.innerWidth - 120);
-		card.width = Math.max(CARD.width, Math.min(room, CARD.side + longest * CARD.letter));
+	/* For what the cards say, as far as there is room. */
+	widen() {
+		const pair = this.cards.length > 1 && !this.upright, free = this.options.room - 48 - (pair ? this.across : this.upright ? CARD.back : 0);
+		const longest = Math.max(0, ...this.cards.flatMap((card) => card.lines.map((line) => line.text.length)));
+		this.width = Math.max(CARD.width, Math.min(CARD.widest, pair ? free / 2 : free, CARD.side + longest * CARD.letter));
+		for (const card of this.cards)
+			card.width = this.width;
 	}
 
 	place() {
 		const n = this.cards.length;
-		this.upright = n === 2 && window.innerWidth < 560;
+		if (this.upright) {
+			this.pile();
+			return;
+		}
 		const flat = n <= 2 || this.edges.length === 0, left = flat ? n : Math.ceil(n / 2);
-		const tall = Math.max(0, ...this.cards.map((card) => card.height)), across = CARD.width + (flat ? 190 : 160), down = tall + 64;
+		const tall = Math.max(0, ...this.cards.map((card) => card.height)), across = this.width + this.across, down = tall + 64;
 		this.cards.forEach((card, i) => {
 			if (flat && n <= 2) {
-				card.x = this.upright ? 0 : (i - (n - 1) / 2) * across;
-				card.y = this.upright ? i * down : 0;
+				card.x = (i - (n - 1) / 2) * across;
+				card.y = 0;
 				return;
 			}
 			const column = flat ? i % 2 : Number(i >= left), row = flat ? Math.floor(i / 2) : i < left ? i : n - 1 - i + (2 * left - n) / 2;
 			card.x = (column - 0.5) * across;
 			card.y = row * down;
 		});
-		const rows = this.upright ? n : flat ? Math.ceil(n / 2) : left, wide = (this.upright ? 0 : (Math.min(n, 2) - 1) * across) + (this.cards[0]?.width ?? CARD.width);
+		const rows = flat ? Math.ceil(n / 2) : left, wide = (Math.min(n, 2) - 1) * across + this.width;
 		const margin = flat && this.edges.length > 0 ? Math.max(16, 76 - tall / 2) : 16;
 		this.box = {x: -wide / 2 - 24, y: -tall / 2 - margin, width: wide + 48, height: (rows - 1) * down + tall + 2 * margin};
+	}
+
+	/* One card below the other. */
+	pile() {
+		const back = this.edges.length > 2 ? CARD.back : 0, apart = this.edges.length > 0 ? 64 : 16;
+		let bottom = 0;
+		for (const card of this.cards) {
+			card.x = 0;
+			card.y = bottom + card.height / 2;
+			bottom += card.height + apart;
+		}
+		this.box = {x: -this.width / 2 - 8, y: -8, width: this.width + 16 + back, height: bottom - apart + 16 + back};
 	}
 
 	/* Where the line from a's middle to b's leaves a's card, `gap` away from it. */
@@ -75,6 +94,10 @@ class Graph {
 			const middle = (from.x + to.x) / 2, bend = up * 44;
 			return {d: `M${from.x} ${from.y}C${from.x + side * 60} ${from.y + bend} ${to.x - side * 60} ${to.y + bend} ${to.x} ${to.y}`,
 				x: middle, y: from.y + bend * 0.75};
+		}
+		if (this.upright && b.y < a.y) {
+			const bottom = a.y + a.height / 2, low = bottom + CARD.back - 12, lane = this.width / 2 + CARD.back - 12, r = 10, half = lane / 2;
+			return {d: `M0 ${bottom}V${low - r}Q0 ${low} ${r} ${low}H${lane - r}Q${lane} ${low} ${lane} ${low - r}V${b.y + r}Q${lane} ${b.y} ${lane - r} ${b.y}H${b.width / 2 + 7}`, x: half, y: low};
 		}
 		const from = Graph.border(a, b, 0), to = Graph.border(b, a, 7);
 		return {d: `M${from.x} ${from.y}L${to.x} ${to.y}`, x: (from.x + to.x) / 2, y: (from.y + to.y) / 2};

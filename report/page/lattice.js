@@ -1,21 +1,22 @@
 /* The levels, stronger above weaker, coloured by verdict: what was asked in full colour, what follows from it in a light one. Levels stand in ranks (the longest way down from
  * the top); in a rank they are sorted by where their neighbours stand, which keeps most lines apart. */
 
-const BOX = {width: 108, height: 48, apart: 8, down: 68, bend: 14};
+const BOX = {width: 116, height: 50, apart: 8, down: 70, bend: 14, letters: 18, lines: 2};
+const NARROW_BOX = {width: 98, height: 62, apart: 4, down: 78, bend: 9, letters: 15, lines: 3};
 
-/* A name in at most two lines. */
-function linesOf(name) {
-	const most = 18, words = name.split(" "), lines = [""];
+function linesOf(name, box) {
+	const words = name.split(" "), lines = [""];
 	for (const word of words) {
-		if (lines.at(-1) !== "" && lines.at(-1).length + word.length + 1 > most && lines.length < 2)
+		if (lines.at(-1) !== "" && lines.at(-1).length + word.length + 1 > box.letters && lines.length < box.lines)
 			lines.push("");
 		lines[lines.length - 1] += (lines.at(-1) === "" ? "" : " ") + word;
 	}
-	return lines.map((line) => clip(line, most + 1));
+	return lines.map((line) => clip(line, box.letters + 1));
 }
 
 class Lattice {
 	constructor(levels, verdicts, selected, select) {
+		this.box = NARROW.matches ? NARROW_BOX : BOX;
 		this.levels = levels.map((level) => ({...level, asked: verdicts.filter((v) => v.level === level.id), above: [], below: [], rank: 0}));
 		this.byId = new Map(this.levels.map((level) => [level.id, level]));
 		this.selected = selected;
@@ -91,17 +92,17 @@ class Lattice {
 	}
 
 	spread(rank) {
-		const wide = (one) => (one.bend ? BOX.bend : BOX.width + BOX.apart), all = rank.reduce((sum, one) => sum + wide(one), 0);
+		const box = this.box, wide = (one) => (one.bend ? box.bend : box.width + box.apart), all = rank.reduce((sum, one) => sum + wide(one), 0);
 		let x = -all / 2;
 		for (const one of rank) {
 			one.x = x + wide(one) / 2;
-			one.y = one.rank * BOX.down;
+			one.y = one.rank * box.down;
 			x += wide(one);
 		}
 	}
 
 	line({path, from, to}, dashed) {
-		const known = (level) => (level.asked[0]?.verdict ?? level.follows) !== undefined, half = BOX.height / 2;
+		const known = (level) => (level.asked[0]?.verdict ?? level.follows) !== undefined, half = this.box.height / 2;
 		let d = `M${from.x} ${from.y + half}`;
 		path.slice(1).forEach((one, i) => {
 			const top = path[i].y + half, bottom = one.y - half, middle = (top + bottom) / 2;
@@ -120,15 +121,15 @@ class Lattice {
 	}
 
 	node(level) {
-		const asked = level.asked, {width: all, height} = BOX, width = all / Math.max(asked.length, 1), left = -all / 2, top = -height / 2;
+		const asked = level.asked, {width: all, height} = this.box, width = all / Math.max(asked.length, 1), left = -all / 2, top = -height / 2;
 		const boxes = asked.length === 0
 			? [svg("rect", {x: left, y: top, width: all, height, rx: 7, class: `level ${level.follows ? `follows ${level.follows}` : "open"}`})]
 			: asked.map((v, i) => svg("rect", {x: left + i * width, y: top, width, height, rx: asked.length > 1 ? 3 : 7,
 				class: `level asked ${v.verdict}${v === this.selected ? " chosen" : ""}`}));
 		const mark = asked.length === 1 ? `${VERDICTS[asked[0].verdict].mark} ` : "";
-		const shade = asked.length > 0 ? "on" : level.follows ?? "open", names = linesOf(level.title);
+		const shade = asked.length > 0 ? "on" : level.follows ?? "open", names = linesOf(level.title, this.box);
 		const text = svg("g", {class: shade}, [mark + level.id, ...names].map((line, i) => svg("text", {class: i === 0 ? shade : `name ${shade}`, "text-anchor": "middle", dy: "0.35em",
-			y: (i - names.length / 2) * 12.5}, line)));
+			y: (i - names.length / 2) * 13}, line)));
 		const title = svg("title", {}, `${level.title}: ${this.describe(level)}`);
 		const press = asked.length === 0 ? {} : pressable(() => this.select(asked[(asked.indexOf(this.selected) + 1) % asked.length]));
 		return svg("g", {class: "node", transform: `translate(${level.x} ${level.y})`, "data-level": level.id,
@@ -137,8 +138,9 @@ class Lattice {
 	}
 
 	draw() {
-		const xs = this.ranks.flat().map((one) => one.x), left = Math.min(...xs) - BOX.width / 2 - 6, right = Math.max(...xs) + BOX.width / 2 + 6;
-		const bottom = (this.ranks.length - 1) * BOX.down, margin = BOX.height / 2 + 6;
+		const side = (one) => (one.bend ? 0 : this.box.width / 2) + 6, all = this.ranks.flat();
+		const left = Math.min(...all.map((one) => one.x - side(one))), right = Math.max(...all.map((one) => one.x + side(one)));
+		const bottom = (this.ranks.length - 1) * this.box.down, margin = this.box.height / 2 + 6;
 		const lines = this.lines.map((line) => this.line(line, line.from.implies[line.to.id] !== "realtime"));
 		return svg("svg", {class: "lattice", viewBox: `${left} ${-margin} ${right - left} ${bottom + 2 * margin}`, width: right - left, height: bottom + 2 * margin,
 			role: "group", "aria-label": "Levels of isolation, stronger ones above weaker ones"}, lines, this.levels.map((level) => this.node(level)));

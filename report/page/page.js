@@ -11,6 +11,9 @@ class Page {
 		this.data = data;
 		this.root = document.getElementById("page");
 		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.timeline?.draw());
+		NARROW.addEventListener("change", () => this.redraw());
+		window.addEventListener("beforeprint", () => this.toPaper());
+		window.addEventListener("afterprint", () => this.timeline?.fitTo(""));
 		const first = data.traces.find((trace) => trace.violated) ?? data.traces[0];
 		this.showTrace(first);
 	}
@@ -34,6 +37,19 @@ class Page {
 		document.title = trace ? `${verdict ? `${verdict.level} ${verdict.verdict}: ` : ""}${trace.trace} - krait` : "krait";
 		this.root.replaceChildren(this.header(), html("main", {}, ...(verdict ? this.parts() : this.nothing())), announcer);
 		this.drawCycle();
+	}
+
+	/* What is drawn otherwise in a narrow window. */
+	redraw() {
+		this.root.querySelector(".levels")?.replaceWith(this.lattice());
+		this.drawCycle(true);
+	}
+
+	toPaper() {
+		if (this.argument)
+			this.unfold();
+		this.timeline?.connect(this.edges, -1);
+		this.timeline?.fitTo(PAPER);
 	}
 
 	lit() {
@@ -95,13 +111,12 @@ class Page {
 		this.graphPlace = html("div", {class: "scroll graph"});
 		return section(this.argument ? "The cycle" : this.verdict.operation ? "The operation" : "The transactions", {class: "panel"}, this.graphPlace,
 			edges.length === 0 ? null : html("ul", {class: "legend"},
-				kinds.map((kind) => html("li", {class: used.has(kind) ? null : "unused"}, html("span", {class: `chip ${kind}`}, kind), ` ${KINDS[kind].says}`)),
-				edges.some((edge) => edge.predicate) ? html("li", {}, html("code", {}, "p"), " before it: by a range, scan or condition") : null));
+				kinds.map((kind) => html("li", {class: used.has(kind) ? null : "unused"}, html("span", {class: `chip ${kind}`}, kind), html("span", {}, KINDS[kind].says))),
+				edges.some((edge) => edge.predicate) ? html("li", {}, html("code", {}, "p"), html("span", {}, "before it: by a range, scan or condition")) : null));
 	}
 
 	whyPanel() {
 		this.whyPlace = html("div", {});
-		window.onbeforeprint = () => this.argument && this.unfold();
 		return section("Why", {class: "panel why-panel"}, this.whyPlace);
 	}
 
@@ -122,6 +137,7 @@ class Page {
 		if (!this.graphPlace || this.verdict.verdict !== "violated")
 			return;
 		this.graph = new Graph(this.trace, this.verdict, this.edges, {
+			room: this.graphPlace.clientWidth,
 			supposed: (edge) => this.drawn !== null && edge.under.includes(this.drawn.supposed),
 			turns: this.argument !== null,
 			open: (i) => !this.drawn && this.open.has(i),
@@ -163,7 +179,10 @@ class Page {
 
 	/* Every reason, and what unfolds in it, down to a bound. */
 	unfold() {
-		this.drawn = null;
+		if (this.drawn) {
+			this.drawn = null;
+			this.drawCycle(true);
+		}
 		this.edges.forEach((_, i) => this.open.has(i) || this.toggle(i));
 		for (let closed, left = 400; left > 0 && (closed = this.whyPlace.querySelectorAll("details:not([open])")).length > 0; )
 			for (const one of closed) {

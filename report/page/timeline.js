@@ -1,7 +1,7 @@
 /* The timeline: a row for each session, a bar for each transaction, on a canvas that draws only what can be seen: per row and pixel at most one bar, found by bisection, so that a
  * frame costs the same for a thousand transactions as for a million. Transactions that matter are lit; sessions without any are folded into one row, times without any into strips. */
 
-const GUTTER = 132, TOP = 28, BAND = 30, MAP = 34, ROW = 44, ROWS_MOST = 460;
+const GUTTER = 132, TOP = 28, BAND = 30, MAP = 34, ROW = 44, ROWS_MOST = 460, PAPER = "640px";
 
 class Timeline {
 	/* lit: transactions that matter; edges: between them; pick(txn) shows one */
@@ -43,7 +43,7 @@ class Timeline {
 	fold(folded) {
 		const trace = this.trace;
 		this.folded = folded;
-		this.foldButton.textContent = folded ? "Show everything" : "Fold the rest";
+		this.foldButton.textContent = folded ? "Show all" : "Fold the rest";
 		this.litRows = new Set(this.lit.map((t) => trace.rows[trace.rowOf[t]]));
 		this.rows = trace.rows.filter((row) => !folded || this.litRows.has(row));
 		this.others = trace.rows.length - this.rows.length;
@@ -259,8 +259,14 @@ class Timeline {
 		return TOP + this.rowsHeight + (this.others > 0 ? BAND : 0) + 10;
 	}
 
+	/* Painted at once, for what no later frame reaches. */
+	fitTo(width) {
+		this.element.style.width = width;
+		this.paint();
+	}
+
 	paint() {
-		const canvas = this.canvas, ratio = devicePixelRatio || 1, height = this.mapTop + MAP, style = getComputedStyle(this.element);
+		const canvas = this.canvas, ratio = this.element.style.width === PAPER ? 3 : devicePixelRatio || 1, height = this.mapTop + MAP, style = getComputedStyle(this.element);
 		this.colour = (name) => style.getPropertyValue(`--${name}`).trim();
 		this.font = style.fontFamily;
 		canvas.style.height = `${height}px`;
@@ -354,16 +360,18 @@ class Timeline {
 				this.text(clip(trace.ids[t], Math.floor(wide / 8)), Math.max(left, GUTTER + 2), middle - thick / 2 - 9, "muted", 11);
 			k = wide > 1 ? k + 1 : Math.max(k + 1, this.from(row.txns, this.t(left + 1)));
 		}
+		let free = GUTTER; /* of labels */
 		for (const t of this.pinned >= 0 && !this.isLit[this.pinned] ? [...this.lit, this.pinned] : this.lit)
 			if (trace.rows[trace.rowOf[t]] === row)
-				this.paintLit(t, middle, thick);
+				free = this.paintLit(t, middle, thick, free);
 		c.restore();
 	}
 
-	paintLit(t, middle, thick) {
+	/* Where the next label may begin. */
+	paintLit(t, middle, thick, free) {
 		const c = this.c, trace = this.trace, left = this.x(trace.start[t]), wide = Math.max(4, this.x(trace.stop[t]) - left);
 		if (left > GUTTER + this.width || left + wide < GUTTER)
-			return;
+			return free;
 		c.fillStyle = this.colour(this.isLit[t] ? (trace.status[t] === "c" ? "lit" : trace.status[t] === "a" ? "lit-aborted" : "lit-unknown") : "muted");
 		c.beginPath();
 		c.roundRect(left, middle - thick / 2 - 1, wide, thick + 2, 4);
@@ -375,15 +383,17 @@ class Timeline {
 			c.roundRect(left - 3, middle - thick / 2 - 4, wide + 6, thick + 8, 6);
 			c.stroke();
 		}
-		if (this.rowHeight >= 24)
-			this.label(clip(trace.ids[t], 20), left, middle - thick / 2 - 9);
+		return this.rowHeight >= 24 ? this.label(clip(trace.ids[t], 20), left, middle - thick / 2 - 9, t === this.pinned ? GUTTER : free) : free;
 	}
 
-	/* Above a bar, and within the frame. */
-	label(text, left, y) {
+	/* Above a bar, and within the frame; not over another one. */
+	label(text, left, y, free) {
 		this.c.font = `11px ${this.font}`;
-		const right = GUTTER + this.width - this.c.measureText(text).width - 2;
-		this.text(text, Math.max(Math.min(left, right), GUTTER + 2), y, "ink", 11);
+		const wide = this.c.measureText(text).width, x = Math.max(Math.min(left, GUTTER + this.width - wide - 2), GUTTER + 2);
+		if (x < free)
+			return free;
+		this.text(text, x, y, "ink", 11);
+		return x + wide + 6;
 	}
 
 	/* Where an edge meets a lit bar: each edge at a part of its own, so that bars of the same time do not heap them. */

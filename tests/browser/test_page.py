@@ -269,6 +269,10 @@ def test_print(folder):
         browser.cdp("Emulation.setEmulatedMedia", media="print")
         empty = browser.run("return [...document.querySelectorAll('details')].filter((one) => !one.open && one.getBoundingClientRect().height > 0).length")
         assert empty == 0, "a heading without what it announces"
+        assert browser.run("return document.querySelector('canvas').width") == 3 * 640  # painted for the width of paper
+        browser.run("window.dispatchEvent(new Event('afterprint'))")
+        browser.cdp("Emulation.setEmulatedMedia", media="")
+        assert browser.run("return document.querySelector('.timeline').style.width") == ""
         is_quiet(browser)
 
 
@@ -365,7 +369,7 @@ def test_schemes(folder):
             paper = luminance(colour(browser, "body", "backgroundColor"))
             assert paper > 0.8 if scheme == "light" else paper < 0.05, (scheme, paper)
             panel = colour(browser, ".hero", "backgroundColor")
-            for selector in ("h1", ".anomaly", ".sentence", ".definition", ".facts", "h2", ".chip.rw", ".chip.wr", ".hint"):
+            for selector in ("h1", ".anomaly", ".sentence", ".definition", ".facts", "h2", ".chip.rw", ".chip.wr", ".legend .unused", ".hint"):
                 ratio = contrast(panel if selector != ".facts" else colour(browser, "header", "backgroundColor"), colour(browser, selector, "color"))
                 assert ratio >= 4.5, (scheme, selector, ratio)
             for level in ("ser", "pl-1"):
@@ -382,7 +386,7 @@ def test_long_cycle(folder):
             print(json.dumps({"id": f"t{i}", "s": f"s{i}", "ops": [["r", f"k{(i + 1) % 10}", None], ["w", f"k{i}", i + 1]]}), file=file)
     page = make_page(folder, ring)
     with Browser() as browser:
-        for width, least in ((1400, 9), (400, 7)):
+        for width, least in ((1400, 11), (820, 11), (400, 11)):
             browser.cdp("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
             browser.open(page)
             browser.settle()
@@ -394,6 +398,12 @@ def test_long_cycle(folder):
             overlaps = browser.run("""const boxes = [...document.querySelectorAll(".cycle .card rect, .cycle .edge rect")].map((e) => e.getBoundingClientRect());
                 return boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)).length""")
             assert overlaps == 0, (width, overlaps)
+        # the last one is narrow
+        assert browser.run("const graph = document.querySelector('.graph'); return graph.scrollWidth <= graph.clientWidth"), "a cycle scrolls sideways"
+        assert len(set(browser.run("return [...document.querySelectorAll('.cycle .card rect')].map((e) => Math.round(e.getBoundingClientRect().left))"))) == 1
+        size = browser.run("""const svg = document.querySelector(".lattice");
+            return svg.getBoundingClientRect().width / svg.viewBox.baseVal.width * parseFloat(getComputedStyle(svg.querySelector(".name")).fontSize)""")
+        assert size >= 9.5, size
         browser.open(make_page(folder, trace("write-skew")))
         browser.settle()
         cards = browser.run("""return [...document.querySelectorAll(".graph .card rect")].map((e) => { const box = e.getBoundingClientRect(); return [box.left, box.right]; })""")
