@@ -1,7 +1,8 @@
 /* Several levels at once, from both ends of the lattice: in turn the strongest undecided question, which
  * nothing undecided implies, and the weakest one are searched for. A strong one satisfied settles all that
  * it implies; violated, its certificate is tried on all weaker ones (a cycle is often forbidden by many
- * levels). A weak one violated settles the stronger ones. An end whose search decided nothing gives way to
+ * levels). A weak one violated settles the stronger ones. What does not fit can take the verifier long to
+ * refuse: it gets little more time than it took where it was found. An end whose search decided nothing gives way to
  * the other, as long as that decides: its neighbours would take as long. What follows is not taken on trust:
  * the certificate, with the other level's name on it, goes through the verifier, and if that does not agree
  * the level is searched for like any other. Two rounds: in the first each search gets its share of the
@@ -22,12 +23,17 @@
 enum { MOST_SHARES = 4 };
 static const int64_t OTHERS_NS = INT64_C(60000000000);
 
+/* For a certificate on another question than its own: this, and so many times what its own took. */
+enum { FIT_TIMES = 4 };
+static const int64_t FIT_NS = INT64_C(100000000);
+
 /* What is known of a question beside its decision. */
 struct about {
 	bool tried;    /* searched for in this round */
 	bool told;     /* to plan->decided */
 	bool failed;   /* so it was told */
 	int64_t given; /* the time for the last search of it, in ns */
+	const struct kr_decision *offered; /* whose certificate was tried on it last, or need not be */
 };
 
 struct deciding {
@@ -69,8 +75,26 @@ static bool implies(const struct deciding *c, const struct kr_decision *a, const
 	return kr_implies(c->ctx->modules, question(a), question(b));
 }
 
+static int64_t time_to_fit(const struct kr_decision *from)
+{
+	return FIT_NS + (int64_t)(from->verdict.verify_seconds * FIT_TIMES * 1e9);
+}
+
+/* Does the certificate prove the question? No, if that takes too long to tell. */
+static enum kr_status fit(struct deciding *c, struct kr_certificate *cert, struct kr_question q, int64_t time,
+	bool *fits, bool *late)
+{
+	int64_t deadline = kr_ctx_limit_ns(c->ctx, time);
+	enum kr_status status = kr_check_fits(c->ctx, c->h, cert, q, fits);
+
+	*late = status == KR_TIMEOUT;
+	kr_ctx_resume(c->ctx, deadline, &status, NULL);
+	return status;
+}
+
 /* Takes over the certificate of `from`, if it proves `to`, too. */
-static enum kr_status take_over(struct deciding *c, struct kr_decision *to, const struct kr_decision *from)
+static enum kr_status take_over(struct deciding *c, struct kr_decision *to, const struct kr_decision *from,
+	int64_t time, bool *late)
 {
 	struct kr_certificate cert;
 	bool fits = false, own = from->verdict.proof_of == NULL;
@@ -78,7 +102,7 @@ static enum kr_status take_over(struct deciding *c, struct kr_decision *to, cons
 	enum kr_status status = kr_certificate_copy(&c->ctx->mem, &from->verdict.certificate, &cert);
 
 	if (!status)
-		status = kr_check_fits(c->ctx, c->h, &cert, question(to), &fits);
+		status = fit(c, &cert, question(to), time, &fits, late);
 	if (status || !fits) {
 		kr_certificate_done(&cert);
 		return status;
@@ -134,33 +158,46 @@ static bool may_take_over(const struct deciding *c, const struct kr_decision *d)
 	return is_open(d) && !by_hand(c, d);
 }
 
-/* Tries the certificate of `from` on the open questions on which it bears, and goes on from each that it
- * settles: as deep as there are questions. */
-static enum kr_status spread(struct deciding *c, const struct kr_decision *from)
+/* What is weaker than the question would take as long in vain. */
+static void give_up(struct deciding *c, const struct kr_decision *late, const struct kr_decision *origin)
 {
-	enum kr_status status = KR_OK;
+	for (uint32_t i = 0; i < c->n; i++)
+		if (implies(c, late, &c->all[i]))
+			c->about[i].offered = origin;
+}
 
-	for (uint32_t i = 0; i < c->n && !status; i++) {
+/* Tries the certificate, which is that of `origin`, on the open questions on which `from` bears, on each
+ * once, and goes on from each that it settles: as deep as there are questions. */
+static enum kr_status spread(struct deciding *c, const struct kr_decision *from,
+	const struct kr_decision *origin)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
 		struct kr_decision *to = &c->all[i];
+		bool late = false;
 
-		if (!may_take_over(c, to) || !bears_on(c, from, to))
+		if (!may_take_over(c, to) || about(c, to)->offered == origin || !bears_on(c, from, to))
 			continue;
-		status = take_over(c, to, from);
-		if (status || is_open(to))
+		about(c, to)->offered = origin;
+		KR_TRY(take_over(c, to, from, time_to_fit(origin), &late));
+		if (late)
+			give_up(c, to, origin);
+		if (is_open(to))
 			continue;
 		settle(c, to);
-		status = spread(c, to);
+		KR_TRY(spread(c, to, origin));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Tries it on all open ones. */
-static enum kr_status offer(struct deciding *c, const struct kr_decision *from)
+static enum kr_status offer(struct deciding *c, const struct kr_decision *from, int64_t time)
 {
 	for (uint32_t i = 0; i < c->n; i++) {
+		bool late;
+
 		if (!may_take_over(c, &c->all[i]))
 			continue;
-		KR_TRY(take_over(c, &c->all[i], from));
+		KR_TRY(take_over(c, &c->all[i], from, time, &late));
 		if (!is_open(&c->all[i]))
 			settle(c, &c->all[i]);
 	}
@@ -260,7 +297,7 @@ static enum kr_status search_one(struct deciding *c, struct kr_decision *d, int6
 	if (is_open(d))
 		return status;
 	settle(c, d);
-	return status || d->status || by_hand(c, d) ? status : spread(c, d);
+	return status || d->status || by_hand(c, d) ? status : spread(c, d, d);
 }
 
 /* The end of the lattice to go on from: the other one than last, but for one whose last search decided
@@ -331,7 +368,7 @@ static enum kr_status ask_other(struct deciding *c, struct kr_question question,
 	enum kr_status status = search(c, &q, time_for(c, MOST_SHARES));
 
 	if (!status && q.status == KR_OK && q.verdict.outcome != KR_UNDECIDED)
-		status = offer(c, &q);
+		status = offer(c, &q, time_for(c, MOST_SHARES));
 	kr_verdict_done(&q.verdict, &c->ctx->mem);
 	return status;
 }
@@ -389,7 +426,7 @@ static void decide(struct deciding *c)
 		const struct kr_decision *d = &c->plan->known[i];
 
 		if (d->status == KR_OK && !is_open(d) && d->verdict.given == KR_GIVEN_NOT)
-			status = offer(c, d);
+			status = offer(c, d, time_to_fit(d));
 	}
 	if (!status)
 		status = search_asked(c);
