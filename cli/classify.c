@@ -176,7 +176,8 @@ const struct kr_command kr_command_classify = {
 	.title = "find the strongest levels satisfied and the weakest violated",
 	.text = "Decides every level with every order that the trace tells. Prints what it had to\n"
 		"search for as it is decided, then the border: satisfied levels that no other\n"
-		"satisfied one implies, and violated ones that imply no other violated one.\n"
+		"satisfied one implies, violated ones that imply no other violated one, and\n"
+		"what is undecided.\n"
 		"Without --timeout no level takes more than 5 s, and all together 25 s. Exits\n"
 		"with 0 when all are decided.",
 	.options = options,

@@ -1,6 +1,6 @@
 /* `krait classify`: of many decided questions those at the border of the lattice: satisfied ones that no
- * other satisfied one implies, violated ones that imply no other violated one. Of questions that imply each
- * other the one with its level's default order speaks for all. Quadratic in the number of questions. */
+ * other satisfied one implies, violated ones that imply no other violated one; and what is undecided, all of
+ * it. Of questions that imply each other the one with its level's default order speaks for all. Quadratic in the number of questions. */
 #include "checkers/lattice.h"
 #include "report/report.h"
 
@@ -21,16 +21,17 @@ static bool is_default(const struct kr_decision *d)
 	return d->options.order == d->options.level->default_order;
 }
 
-/* Does a stand before b: strictly stronger (weaker, with `weakest`), or the same and the better name? */
-static bool hides(const struct kr_classes *c, const struct kr_decision *a, const struct kr_decision *b,
-	bool weakest)
+/* Does a stand before b, of the same outcome: strictly stronger (weaker, of violated ones), or the same and
+ * the better name? */
+static bool hides(const struct kr_classes *c, const struct kr_decision *a, const struct kr_decision *b)
 {
+	enum kr_outcome both = outcome(a);
 	bool down = kr_implies(c->modules, question(a), question(b)),
 	     up = kr_implies(c->modules, question(b), question(a));
 
 	if (down && up)
 		return is_default(a) != is_default(b) ? is_default(a) : a < b;
-	return weakest ? up : down;
+	return both == KR_VIOLATED ? up : both == KR_SATISFIED && down;
 }
 
 static bool at_border(const struct kr_classes *c, uint32_t i, enum kr_outcome wanted)
@@ -39,7 +40,7 @@ static bool at_border(const struct kr_classes *c, uint32_t i, enum kr_outcome wa
 		return false;
 	for (uint32_t j = 0; j < c->n; j++)
 		if (j != i && outcome(&c->decisions[j]) == wanted &&
-			hides(c, &c->decisions[j], &c->decisions[i], wanted == KR_VIOLATED))
+			hides(c, &c->decisions[j], &c->decisions[i]))
 			return false;
 	return true;
 }
@@ -95,10 +96,34 @@ static void add_lines(const struct kr_classes *c, enum kr_outcome wanted, const 
 		if (wanted == KR_VIOLATED) {
 			name_anomaly(c, d, anomaly);
 			kr_str_format(out, " (found: %s)", anomaly);
-		} else if (wanted == KR_UNDECIDED) {
-			kr_str_format(out, " (%s)", reason(d));
 		}
 		kr_str_add(out, "\n");
+	}
+}
+
+static bool is_open_for(const struct kr_classes *c, uint32_t i, const char *why)
+{
+	return at_border(c, i, KR_UNDECIDED) && strcmp(reason(&c->decisions[i]), why) == 0;
+}
+
+/* The undecided ones, under each reason those that it keeps so. */
+static void add_undecided(const struct kr_classes *c, struct kr_str *out)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		const char *why = reason(&c->decisions[i]);
+		uint32_t first = 0;
+
+		while (first < i && !is_open_for(c, first, why))
+			first++;
+		if (first < i || !is_open_for(c, i, why))
+			continue;
+		kr_str_format(out, "  undecided, %s:\n", why);
+		for (uint32_t j = i; j < c->n; j++) {
+			if (!is_open_for(c, j, why))
+				continue;
+			add_level(&c->decisions[j], out);
+			kr_str_add(out, "\n");
+		}
 	}
 }
 
@@ -106,7 +131,7 @@ void kr_report_classes(const struct kr_classes *c, struct kr_str *out)
 {
 	add_lines(c, KR_SATISFIED, "strongest levels satisfied:", out);
 	add_lines(c, KR_VIOLATED, "weakest levels violated:", out);
-	add_lines(c, KR_UNDECIDED, "undecided:", out);
+	add_undecided(c, out);
 }
 
 /* ---- JSON ---- */
