@@ -29,10 +29,10 @@ static const int64_t FIT_NS = INT64_C(100000000);
 
 /* What is known of a question beside its decision. */
 struct about {
-	bool tried;    /* searched for in this round */
-	bool told;     /* to plan->decided */
-	bool failed;   /* so it was told */
-	int64_t given; /* the time for the last search of it, in ns */
+	bool tried;                        /* searched for in this round */
+	bool told;                         /* to plan->decided */
+	bool failed;                       /* so it was told */
+	int64_t given;                     /* the time for the last search of it, in ns */
 	const struct kr_decision *offered; /* whose certificate was tried on it last, or need not be */
 };
 

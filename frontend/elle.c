@@ -311,7 +311,7 @@ static enum kr_status read_log(struct kr_ctx *ctx, const char *path, struct kr_s
 	struct kr_str text;
 
 	kr_str_init(&text, &ctx->mem);
-	enum kr_status status = kr_elle_log(source, &text, err);
+	enum kr_status status = kr_elle_log(path, source, &text, err);
 	if (!status)
 		status = kr_source_memory(ctx, path, kr_str_text(&text), text.n, &maps, err);
 	if (!status) {

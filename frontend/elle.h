@@ -60,7 +60,8 @@ enum kr_status kr_elle_lock(struct elle *e, kr_key key, bool acquire);
 enum kr_status kr_elle_counters(struct elle *e);
 
 /* Whether it is a log (history.txt, jepsen.log); its operations as maps, each on its line (elle_log.c). */
-enum kr_status kr_elle_log(struct kr_source *source, struct kr_str *out, struct kr_err *err);
+enum kr_status kr_elle_log(const char *path, struct kr_source *source, struct kr_str *out,
+	struct kr_err *err);
 
 /* What is no history that can be read (elle_other.c): the error where `of` is `name`. */
 enum kr_status kr_elle_other(struct kr_forms *f, uint32_t name, uint32_t line, const char *of,
