@@ -2,17 +2,17 @@
  * nothing undecided implies, and the weakest one are searched for. A strong one satisfied settles all that
  * it implies; violated, its certificate is tried on all weaker ones (a cycle is often forbidden by many
  * levels). A weak one violated settles the stronger ones. What does not fit can take the verifier long to
- * refuse: it gets little more time than it took where it was found. An end whose search decided nothing gives way to
- * the other, as long as that decides: its neighbours would take as long. What follows is not taken on trust:
- * the certificate, with the other level's name on it, goes through the verifier, and if that does not agree
- * the level is searched for like any other. Two rounds: in the first each search gets its share of the
- * time; the second one gives those that remain all that is left. Nothing is searched for again in less
- * time than it has had: that could only replace what is known of the search by less.
+ * refuse: it gets little more time than it took where it was found. An end whose search decided nothing
+ * gives way to the other, as long as that decides: its neighbours would take as long. What follows is not
+ * taken on trust: the certificate, with the other level's name on it, goes through the verifier, and if that
+ * does not agree the level is searched for like any other. Two rounds: in the first each search gets its
+ * share of the time; the second one gives those that remain all that is left. Nothing is searched for again
+ * in less time than it has had: that could only replace what is known of the search by less.
  *
- * What else is asked must not matter. A question that its own search leaves open is therefore tried with
- * the certificates of all others of the lattice, whether they are asked or not: first of those that it
- * implies, which may be violated, and of those that imply it, which may be satisfied; then of the rest.
- * What settles it depends on the history alone, within the limits: the time that is left, or a minute. */
+ * What else is asked must not matter. A question that its own search leaves open is therefore tried with the
+ * certificates of all others of the lattice, whether they are asked or not: first of those that it implies,
+ * which may be violated, and of those that imply it, which may be satisfied; then of the rest. What settles
+ * it depends on the history alone, within the limits: the time that is left, or a minute. */
 #include <stdio.h>
 
 #include "base/modules.h"

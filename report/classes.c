@@ -1,6 +1,7 @@
 /* `krait classify`: of many decided questions those at the border of the lattice: satisfied ones that no
  * other satisfied one implies, violated ones that imply no other violated one; and what is undecided, all of
- * it. Of questions that imply each other the one with its level's default order speaks for all. Quadratic in the number of questions. */
+ * it. Of questions that imply each other the one with its level's default order speaks for all. Quadratic in
+ * the number of questions. */
 #include "checkers/lattice.h"
 #include "report/report.h"
 
