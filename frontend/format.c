@@ -177,25 +177,27 @@ static enum kr_status read_folder(struct kr_ctx *ctx, const char *path, const st
 	return call_read(ctx, format, path, NULL, h, err);
 }
 
-/* The file is in no format: perhaps it is compressed in a way that is not read. */
+/* The file is in no format: perhaps it is compressed, or written, in a way that is not read. */
 static enum kr_status refuse(const struct kr_ctx *ctx, const char *head, size_t length, struct kr_err *err)
 {
 	static const struct {
-		const char *magic, *name, *tool;
-	} compressions[] = {
-		{"\x28\xb5\x2f\xfd", "zstd", "zstd -dc"},
-		{"\3757zXZ", "xz", "xz -dc"},
-		{"BZh", "bzip2", "bzip2 -dc"},
-		{"PK\x03\x04", "zip", "unzip -p"},
+		const char *magic, *what, *expected, *tool;
+	} others[] = {
+		{"\x28\xb5\x2f\xfd", "compressed with zstd", "gzip or a plain file", "zstd -dc"},
+		{"\3757zXZ", "compressed with xz", "gzip or a plain file", "xz -dc"},
+		{"BZh", "compressed with bzip2", "gzip or a plain file", "bzip2 -dc"},
+		{"PK\x03\x04", "compressed with zip", "gzip or a plain file", "unzip -p"},
+		{"\x1f\x8b", "compressed twice", "once or a plain file", "gzip -dc"},
+		{"\xff\xfe", "text in UTF-16", "UTF-8", "iconv -f utf-16 -t utf-8"},
+		{"\xfe\xff", "text in UTF-16", "UTF-8", "iconv -f utf-16 -t utf-8"},
 	};
 	char names[128];
 
-	for (size_t i = 0; i < KR_COUNT(compressions); i++)
-		if (length >= strlen(compressions[i].magic) &&
-			memcmp(head, compressions[i].magic, strlen(compressions[i].magic)) == 0)
-			return kr_err_set(err, KR_BAD,
-				"is compressed with %s, expected gzip or a plain file: pipe it in with %s",
-				compressions[i].name, compressions[i].tool);
+	for (size_t i = 0; i < KR_COUNT(others); i++)
+		if (length >= strlen(others[i].magic) &&
+			memcmp(head, others[i].magic, strlen(others[i].magic)) == 0)
+			return kr_err_set(err, KR_BAD, "is %s, expected %s: pipe it in with %s",
+				others[i].what, others[i].expected, others[i].tool);
 	if (length >= 2 && head[0] == '\xc0' && head[1] >= '\xe4' && head[1] <= '\xed')
 		return kr_err_set(err, KR_BAD,
 			"is Fressian, as Jepsen's test.fressian, expected the history: history.edn or "
