@@ -1,7 +1,8 @@
 /* "did you mean": the candidate with the smallest optimal-string-alignment distance (insert, delete, replace
  * a character, swap two neighbours), case and '_' for '-' ignored. Near is at most a third of the typed
- * word's length, or a candidate that begins with it, or ends with it as a word of its own. Of equally near
- * ones the one that begins and ends most alike goes first. */
+ * word's length, or a candidate that begins with it, or ends with it as a word of its own; what is near to
+ * the first words of a candidate is one farther from all of it. Of equally near ones the one that begins and
+ * ends most alike goes first. */
 #include "base/guess.h"
 
 #include <ctype.h>
@@ -59,6 +60,22 @@ static uint32_t alike(const char *a, size_t na, const char *b, size_t nb)
 	return first + last;
 }
 
+/* To the nearest of what stands before a '-' in the candidate. */
+static uint32_t distance_to_words(const char *typed, const char *candidate)
+{
+	uint32_t nearest = UINT32_MAX;
+	char words[LONGEST + 1];
+
+	for (size_t i = 0; candidate[i] && i <= LONGEST; i++) {
+		if (candidate[i] == '-') {
+			words[i] = '\0';
+			nearest = least(nearest, kr_guess_distance(typed, words));
+		}
+		words[i] = candidate[i];
+	}
+	return nearest;
+}
+
 void kr_guess_try(struct kr_guess *guess, const char *candidate)
 {
 	size_t na = strlen(guess->typed), nb = strlen(candidate);
@@ -68,6 +85,10 @@ void kr_guess_try(struct kr_guess *guess, const char *candidate)
 	if (na == 0 || d == UINT32_MAX)
 		return;
 
+	uint32_t words = na >= 4 ? distance_to_words(guess->typed, candidate) : UINT32_MAX;
+
+	if (words < UINT32_MAX)
+		d = least(d, words + 1);
 	if (na >= 2 && nb > na && begins(candidate, guess->typed, na))
 		d = 1;
 	if (na >= 4 && nb > na && plain(candidate[nb - na - 1]) == '-' &&

@@ -33,6 +33,7 @@ static void suggestions(void **state)
 {
 	static const struct { const char *typed, *text; } rows[] = {
 		{"chekc", "; did you mean 'check'?"}, {"clas", "; did you mean 'classify'?"}, {"frobnicate", "; see 'help'"}, {"", "; see 'help'"},
+		{"snaphot", "; did you mean 'snapshot-isolation'?"}, {"snapshto_islation", "; did you mean 'snapshot-isolation'?"},
 	};
 	char text[128];
 
@@ -42,6 +43,7 @@ static void suggestions(void **state)
 		kr_guess_try(&guess, "classify");
 		kr_guess_try(&guess, "check");
 		kr_guess_try(&guess, "checkers");
+		kr_guess_try(&guess, "snapshot-isolation");
 		assert_string_equal(kr_guess_text(&guess, "help", text), rows[i].text);
 	}
 }
