@@ -11,7 +11,7 @@ const char *krait_version(void) { return KR_VERSION; }
 
 /* ---- errors ---- */
 
-enum krait_status kr_public_status(enum kr_status status)
+static enum krait_status public_status(enum kr_status status)
 {
 	switch (status) {
 	case KR_OK: return KRAIT_OK;
@@ -35,13 +35,13 @@ enum krait_status kr_public_fail(struct kr_err *err, enum kr_status status, stru
 {
 	kr_err_set(err, status, "%s", kr_status_text(status));
 	if (out) {
-		*out = (struct krait_error){.status = kr_public_status(status),
+		*out = (struct krait_error){.status = public_status(status),
 			.line = err->line,
 			.column = err->column};
 		memcpy(out->file, err->file, sizeof out->file);
 		memcpy(out->text, err->text, sizeof out->text);
 	}
-	return kr_public_status(status);
+	return public_status(status);
 }
 
 /* ---- options ---- */

@@ -45,7 +45,6 @@ struct krait_builder {
 	struct krait_options options; /* of the caller, while it builds */
 };
 
-enum krait_status kr_public_status(enum kr_status status);
 /* At the begin of every call that can fail: no error. */
 void kr_public_begin(struct krait_error *out);
 /* Gives the error out; one without text gets that of its status. */

@@ -266,11 +266,6 @@ static kr_key blocked_by(const struct search *s, kr_txn t)
 	return (kr_key){KR_NONE};
 }
 
-static bool writes(const struct search *s, kr_txn t)
-{
-	return s->asg->written_first[t.i] < s->asg->written_first[t.i + 1];
-}
-
 /* ---- what touches what ---- */
 
 /* Notes which whole keys t touches, and which of them it writes. */
@@ -493,7 +488,7 @@ static void look(struct search *s)
 	for (uint32_t i = 0; i < s->front.n && s->others.n - first < LOOKED_AT && !s->failed; i++) {
 		uint32_t v = s->front.at[i];
 		kr_txn t = kr_ir_txn(s->ir, (kr_node){v});
-		bool counts = active(s, t), alone = !counts || !writes(s, t);
+		bool counts = active(s, t), alone = !counts || !kr_asg_writes(s->asg, t);
 		if (s->asleep[v] || (counts && blocked_by(s, t).i != KR_NONE))
 			continue;
 		if (alone)

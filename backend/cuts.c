@@ -250,9 +250,7 @@ enum kr_status kr_cuts_settle(struct kr_candidate *w)
 		status = KR_OK;
 	}
 	for (uint32_t o = 0, end; o < asg->nobs && !status; o = end) {
-		for (end = o + 1; end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i &&
-			asg->obs[end].op == asg->obs[o].op;)
-			end++;
+		end = kr_asg_operation_end(asg, o);
 		if (o == 0 || asg->obs[o].txn.i != asg->obs[o - 1].txn.i)
 			kr_vec_clear(&c.met);
 		if (w->active[asg->obs[o].txn.i])

@@ -186,9 +186,7 @@ enum kr_status kr_encode_together(struct kr_encode *w)
 
 	for (uint32_t o = 0; o < asg->nobs && asg->nparts > 0 && !kr_level_orders_reads(w->ir->level);
 		o = end) {
-		for (end = o + 1; end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i &&
-			asg->obs[end].op == asg->obs[o].op;)
-			end++;
+		end = kr_asg_operation_end(asg, o);
 		for (uint32_t i = o; i < end && w->ir->presence[asg->obs[o].txn.i] != KR_ABSENT_TXN; i++)
 			KR_TRY(add_operation(w, i, o, end));
 	}

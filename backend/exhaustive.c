@@ -318,9 +318,7 @@ static enum kr_status check_parts(struct search *s, bool *torn)
 	uint32_t end;
 
 	for (uint32_t o = 0; o < asg->nobs && counts && !*torn; o = end) {
-		for (end = o + 1; end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i &&
-			asg->obs[end].op == asg->obs[o].op;)
-			end++;
+		end = kr_asg_operation_end(asg, o);
 		for (uint32_t i = o; i < end && s->present[asg->obs[o].txn.i] && !*torn; i++)
 			if (asg->obs[i].key.i >= asg->nkeys - asg->nparts)
 				KR_TRY(find_tear(s, o, end, kr_asg_whole(asg, asg->obs[i].key), torn));

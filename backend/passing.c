@@ -127,11 +127,6 @@ static enum kr_status emit(struct passing *p, uint32_t node)
 
 /* ---- choice ---- */
 
-static bool writes(const struct passing *p, kr_txn t)
-{
-	return p->asg->written_first[t.i] < p->asg->written_first[t.i + 1];
-}
-
 /* Totals that are still to be shown, beyond the present one and before the next one. */
 static uint32_t passed_over(const struct passing *p, kr_key k, int64_t from, int64_t to)
 {
@@ -191,7 +186,7 @@ static enum kr_status step(struct passing *p, bool *stuck)
 		bool counts = t.i != KR_NONE && p->active[t.i];
 		if (counts && waits(p, node))
 			continue;
-		if (!counts || !writes(p, t))
+		if (!counts || !kr_asg_writes(p->asg, t))
 			return emit(p, node);
 		if (!kr_vec_push(&p->ir->ctx->mem, &p->ready, node))
 			return KR_NOMEM;

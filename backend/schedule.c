@@ -204,15 +204,10 @@ static void count_readers(struct state *st)
 	}
 }
 
-static bool writes(const struct state *st, kr_txn t)
-{
-	return st->asg->written_first[t.i] < st->asg->written_first[t.i + 1];
-}
-
 static void make_ready(struct state *st, uint32_t node)
 {
 	kr_txn t = kr_ir_txn(st->ir, (kr_node){node});
-	int queue = active(st, t) && writes(st, t) && observes(st, node); /* commits go first */
+	int queue = active(st, t) && kr_asg_writes(st->asg, t) && observes(st, node); /* commits go first */
 	queue_put(&st->ready[queue], st->o->rank[node]);
 }
 

@@ -107,10 +107,9 @@ static enum kr_status find_outdone(struct finding *f)
 	uint32_t *newest = kr_mem_alloc(mem, asg->nkeys, sizeof *newest);
 	enum kr_status status = f->outdone && newest ? KR_OK : KR_NOMEM;
 	for (uint32_t first = 0, end; first < asg->nobs && !status; first = end) {
-		for (end = first; end < asg->nobs && asg->obs[end].txn.i == asg->obs[first].txn.i &&
-			asg->obs[end].op == asg->obs[first].op;
-			end++) {
-			uint32_t k = kr_asg_whole(asg, asg->obs[end].key).i, place = place_seen(f, end);
+		end = kr_asg_operation_end(asg, first);
+		for (uint32_t o = first; o < end; o++) {
+			uint32_t k = kr_asg_whole(asg, asg->obs[o].key).i, place = place_seen(f, o);
 			newest[k] = place > newest[k] ? place : newest[k];
 		}
 		for (uint32_t o = first; o < end; o++)

@@ -476,20 +476,15 @@ enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choice
 		: kr_prefer(w->ir, best_guess, w->place, &possible);
 }
 
-static uint32_t place_of(const struct kr_candidate *w, kr_version v)
-{
-	return kr_asg_is_initial(w->ir->asg, v) ? 0 : 1 + kr_candidate_place(w, v);
-}
-
 /* What t would rather see: the newest version; of those in front of it, if it is part of the order. */
 static bool is_better(const struct kr_candidate *w, kr_txn t, kr_version v, kr_version than)
 {
 	uint32_t own = w->ordered[t.i] ? w->place[kr_ir_in(w->ir, KR_WR, t).i] : UINT32_MAX;
 	if (than.i == KR_NONE)
 		return true;
-	if (place_of(w, v) > own || place_of(w, than) > own)
-		return place_of(w, v) < place_of(w, than);
-	return place_of(w, v) > place_of(w, than);
+	if (kr_candidate_place_of(w, v) > own || kr_candidate_place_of(w, than) > own)
+		return kr_candidate_place_of(w, v) < kr_candidate_place_of(w, than);
+	return kr_candidate_place_of(w, v) > kr_candidate_place_of(w, than);
 }
 
 static bool exists(const struct kr_candidate *w, kr_version v)

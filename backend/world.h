@@ -54,6 +54,12 @@ static inline uint32_t kr_candidate_place(const struct kr_candidate *w, kr_versi
 	return w->place[kr_ir_out(w->ir, KR_WW, kr_candidate_writer(w, v)).i];
 }
 
+/* The same and one more; 0: an initial version, which is before all others. */
+static inline uint32_t kr_candidate_place_of(const struct kr_candidate *w, kr_version v)
+{
+	return kr_asg_is_initial(w->ir->asg, v) ? 0 : 1 + kr_candidate_place(w, v);
+}
+
 /* Is a schedule that breaks no rule a world of the level? */
 static inline bool kr_candidate_is_proved(const struct kr_candidate *w)
 {

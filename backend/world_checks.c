@@ -82,22 +82,17 @@ enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choi
 
 /* ---- parts seen together ---- */
 
-static uint32_t place_seen(const struct kr_candidate *w, kr_version v)
-{
-	return kr_asg_is_initial(w->ir->asg, v) ? 0 : 1 + kr_candidate_place(w, v);
-}
-
 /* An active version of the part that o saw, over the one that it saw, no newer than `newest`; KR_NONE: there
  * is none that matters. */
 static kr_version written_over(const struct kr_candidate *w, uint32_t o, uint32_t newest)
 {
 	const struct kr_asg *asg = w->ir->asg;
 	const struct kr_asg_key *part = &asg->keys[asg->obs[o].key.i];
-	uint32_t seen = place_seen(w, w->source[o]);
+	uint32_t seen = kr_candidate_place_of(w, w->source[o]);
 	for (uint32_t v = part[0].first + 1; v < part[1].first; v++) {
 		kr_version over = {v};
 		kr_txn t = asg->versions[v].writer;
-		uint32_t at = w->active[t.i] && t.i != asg->obs[o].txn.i ? place_seen(w, over) : 0;
+		uint32_t at = w->active[t.i] && t.i != asg->obs[o].txn.i ? kr_candidate_place_of(w, over) : 0;
 		if (at <= newest && at > seen && kr_asg_tears(asg, (kr_obs){o}, over))
 			return over;
 	}
@@ -113,9 +108,10 @@ static enum kr_status find_tears(struct kr_candidate *w, uint32_t first, uint32_
 	struct kr_tear tear = {.newer = {KR_NONE}};
 	uint32_t newest = 0;
 	for (uint32_t o = first; o < end; o++) {
-		if (kr_asg_whole(asg, asg->obs[o].key).i != k.i || place_seen(w, w->source[o]) <= newest)
+		if (kr_asg_whole(asg, asg->obs[o].key).i != k.i ||
+			kr_candidate_place_of(w, w->source[o]) <= newest)
 			continue;
-		newest = place_seen(w, w->source[o]);
+		newest = kr_candidate_place_of(w, w->source[o]);
 		tear.newer.i = o;
 		tear.newest = w->source[o];
 	}
@@ -139,10 +135,7 @@ enum kr_status kr_candidate_tears(struct kr_candidate *w, struct kr_proof *proof
 	bool counts = asg->nparts > 0 && kr_level_kinds(w->ir->level) & KR_BIT(KR_WR); /* what was seen */
 	most += proof->cycles.n;
 	for (uint32_t o = 0; o < asg->nobs && counts && proof->cycles.n < most; o = end) {
-		end = o + 1;
-		while (end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i &&
-			asg->obs[end].op == asg->obs[o].op)
-			end++;
+		end = kr_asg_operation_end(asg, o);
 		for (uint32_t i = o; i < end && w->active[asg->obs[o].txn.i]; i++) {
 			bool again = i > o && asg->obs[i - 1].key.i >= whole &&
 				kr_asg_whole(asg, asg->obs[i - 1].key).i ==

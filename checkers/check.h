@@ -92,6 +92,11 @@ struct kr_decision {
 	struct kr_err err;
 };
 
+static inline struct kr_question kr_decision_question(const struct kr_decision *d)
+{
+	return (struct kr_question){d->options.level, d->options.order};
+}
+
 /* Decides several levels on one analyzed history. A verdict that follows from another one (lattice.h) is not
  * searched for: the certificate of that one is checked for the level at hand. The time left is shared among
  * the levels that are undecided; what some leave over goes to the others. Fills the decisions, none of which

@@ -47,11 +47,6 @@ struct deciding {
 	uint32_t settled; /* how many are decided */
 };
 
-static struct kr_question question(const struct kr_decision *d)
-{
-	return (struct kr_question){d->options.level, d->options.order};
-}
-
 /* A level that is to be decided in a certain way does not take over what was found in another. */
 static bool by_hand(const struct deciding *c, const struct kr_decision *d)
 {
@@ -72,7 +67,7 @@ static bool is_open(const struct kr_decision *d)
 
 static bool implies(const struct deciding *c, const struct kr_decision *a, const struct kr_decision *b)
 {
-	return kr_implies(c->ctx->modules, question(a), question(b));
+	return kr_implies(c->ctx->modules, kr_decision_question(a), kr_decision_question(b));
 }
 
 static int64_t time_to_fit(const struct kr_decision *from)
@@ -102,7 +97,7 @@ static enum kr_status take_over(struct deciding *c, struct kr_decision *to, cons
 	enum kr_status status = kr_certificate_copy(&c->ctx->mem, &from->verdict.certificate, &cert);
 
 	if (!status)
-		status = fit(c, &cert, question(to), time, &fits, late);
+		status = fit(c, &cert, kr_decision_question(to), time, &fits, late);
 	if (status || !fits) {
 		kr_certificate_done(&cert);
 		return status;
@@ -392,7 +387,7 @@ static void blame(struct deciding *c, struct kr_decision *a, const struct kr_dec
 {
 	struct kr_implication said;
 
-	if (kr_implication_find(c->ctx->modules, question(a), question(b), &said))
+	if (kr_implication_find(c->ctx->modules, kr_decision_question(a), kr_decision_question(b), &said))
 		a->status = kr_err_set(&a->err, KR_INTERNAL,
 			"checker '%.60s': `%s` says that level '%.60s' implies '%.60s', but %s is satisfied "
 			"and %s violated, both with a proof",
@@ -412,7 +407,7 @@ static void find_contradictions(struct deciding *c)
 			struct kr_decision *b = &c->all[j];
 
 			if (b->status == KR_OK && b->verdict.outcome == KR_VIOLATED &&
-				kr_implies(c->ctx->modules, question(a), question(b)))
+				kr_implies(c->ctx->modules, kr_decision_question(a), kr_decision_question(b)))
 				blame(c, a, b);
 		}
 	}

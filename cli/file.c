@@ -113,7 +113,6 @@ static FILE *make_temporary(struct kr_file *f, const struct kr_file_place *place
 	size_t folder = (size_t)(strrchr(place->target, '/') - place->target) + 1,
 	       size = folder + sizeof ".krait-XXXXXX";
 	char *name = malloc(size);
-	FILE *file;
 	int fd = -1;
 
 	f->target = strdup(place->target);
@@ -131,7 +130,7 @@ static FILE *make_temporary(struct kr_file *f, const struct kr_file_place *place
 	}
 	f->temporary = name;
 	set_mode(fd, place);
-	file = fdopen(fd, "w");
+	FILE *file = fdopen(fd, "w");
 	if (!file)
 		(void)close(fd);
 	return file;

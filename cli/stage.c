@@ -115,7 +115,16 @@ enum kr_status kr_staging_print(struct kr_staging *s, struct kr_ir *ir, const ch
 
 /* ---- texts ---- */
 
-enum kr_status kr_graph_text_read(struct kr_graph_text *g, struct kr_ctx *ctx, const char *path,
+/* A graph read from text. `order` is that of the text if it has an IR, else the one asked for. */
+struct graph_text {
+	struct kr_asg asg;
+	struct kr_ir ir;
+	bool read;
+};
+
+/* Reads what `dump` printed: an ASG, and perhaps an IR behind it. The caller frees *g with graph_text_done
+ * in every case. KR_BAD with file and line. */
+static enum kr_status graph_text_read(struct graph_text *g, struct kr_ctx *ctx, const char *path,
 	const struct kr_asked *asked, struct kr_err *err)
 {
 	struct kr_source *source;
@@ -123,7 +132,7 @@ enum kr_status kr_graph_text_read(struct kr_graph_text *g, struct kr_ctx *ctx, c
 	char *at;
 	size_t length;
 
-	*g = (struct kr_graph_text){0};
+	*g = (struct graph_text){0};
 
 	KR_TRY(kr_source_open(ctx, path, &source, err));
 	kr_str_init(&text, &ctx->mem);
@@ -143,7 +152,7 @@ enum kr_status kr_graph_text_read(struct kr_graph_text *g, struct kr_ctx *ctx, c
 	return status;
 }
 
-void kr_graph_text_done(struct kr_graph_text *g)
+static void graph_text_done(struct graph_text *g)
 {
 	if (g->read) {
 		kr_ir_done(&g->ir);
@@ -152,7 +161,7 @@ void kr_graph_text_done(struct kr_graph_text *g)
 	g->read = false;
 }
 
-static enum kr_status print_text(struct kr_staging *s, struct kr_graph_text *g, const char *passes,
+static enum kr_status print_text(struct kr_staging *s, struct graph_text *g, const char *passes,
 	bool *conflict, struct kr_err *err)
 {
 	const struct kr_asked *asked = &s->asked.at[0];
@@ -170,7 +179,7 @@ static enum kr_status print_text(struct kr_staging *s, struct kr_graph_text *g, 
 int kr_staging_text(struct kr_staging *s, const char *passes)
 {
 	struct kr_trace t = {.path = s->args->operands.at[0]};
-	struct kr_graph_text g;
+	struct graph_text g;
 	struct kr_err err;
 	bool conflict = false;
 
@@ -180,17 +189,17 @@ int kr_staging_text(struct kr_staging *s, const char *passes)
 	t.ctx.modules = s->args->modules;
 	t.ctx.calling = kr_crash_calling;
 
-	enum kr_status status = kr_graph_text_read(&g, &t.ctx, t.path, &s->asked.at[0], &err);
+	enum kr_status status = graph_text_read(&g, &t.ctx, t.path, &s->asked.at[0], &err);
 
 	if (!status && kr_passes_check_on(&g.ir, passes, &err) != KR_OK) {
-		kr_graph_text_done(&g);
+		graph_text_done(&g);
 		return kr_usage("option '--passes': %s", err.text);
 	}
 	if (!status)
 		status = print_text(s, &g, passes, &conflict, &err);
 	if (!status && conflict && s->stage == KR_STAGE_IR)
 		print_conflict(&g.ir, &s->out);
-	kr_graph_text_done(&g);
+	graph_text_done(&g);
 	if (status)
 		return kr_trace_fail(&t, status, &err);
 	if (!kr_print(&s->out))

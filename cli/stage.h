@@ -39,16 +39,8 @@ void kr_staging_done(struct kr_staging *s);
 enum kr_status kr_staging_print(struct kr_staging *s, struct kr_ir *ir, const char *passes, bool *conflict,
 	struct kr_err *err);
 
-/* A graph read from text. `order` is that of the text if it has an IR, else the one asked for. */
-struct kr_graph_text { struct kr_asg asg; struct kr_ir ir; bool read; };
-
-/* Reads what `dump` printed: an ASG, and perhaps an IR behind it. The caller frees *g with kr_graph_text_done
- * in every case. KR_BAD with file and line. */
-enum kr_status kr_graph_text_read(struct kr_graph_text *g, struct kr_ctx *ctx, const char *path,
-	const struct kr_asked *asked, struct kr_err *err);
-void kr_graph_text_done(struct kr_graph_text *g);
-
-/* Reads such a text as the command's operand, runs `passes` and prints the stage; the status to exit with. */
+/* Reads the text of a graph as the command's operand, runs `passes` and prints the stage; the status to exit
+ * with. */
 int kr_staging_text(struct kr_staging *s, const char *passes);
 
 #endif

@@ -51,14 +51,6 @@ static void add_session(const struct kr_history *h, kr_session session, struct k
 		kr_history_json_value(h, h->sessions.at[session.i], out);
 }
 
-static void add_time(int64_t at, struct kr_str *out)
-{
-	if (at == INT64_MIN || at == INT64_MAX)
-		kr_str_add(out, "null");
-	else
-		kr_str_format(out, "%lld", (long long)at);
-}
-
 static void add_text(const struct kr_finding_report *report, const struct kr_finding *f, const char *path,
 	struct kr_str *out)
 {
@@ -185,11 +177,11 @@ static enum kr_status tell_progress(struct running *r)
 	kr_str_add(&out, "{\"event\": \"progress\", ");
 	add_name(r, "trace", &out);
 	kr_str_add(&out, "\"watermark\": ");
-	add_time(s.watermark, &out);
+	kr_report_instant(s.watermark, &out);
 	kr_str_add(&out, ", \"holder\": ");
 	add_session(h, s.holder, &out);
 	kr_str_add(&out, ", \"newest\": ");
-	add_time(s.newest, &out);
+	kr_report_instant(s.newest, &out);
 	kr_str_format(&out, ", \"lines\": %u, \"txns\": %u, \"open\": %u, \"oldest\": ", r->lines, s.txns,
 		s.open);
 	if (s.waits)
@@ -232,7 +224,7 @@ static enum kr_status tell_end(struct running *r, const struct kr_engine_state *
 				kr_mechanism_name((enum kr_mechanism_kind)i),
 				(unsigned long long)s->findings[i]);
 		kr_str_format(&out, "}, \"late\": %u, \"trusted_until\": ", s->late);
-		add_time(s->trusted_until, &out);
+		kr_report_instant(s->trusted_until, &out);
 		kr_str_add(&out, "}\n");
 	} else {
 		kr_report_line_head(r->path, r->batch.profile->name,

@@ -3,7 +3,9 @@
 
 #include "base/order.h"
 
-bool kr_coo_executed_kind(bool p_writes, bool q_writes, const struct kr_coo_fate *fate, int64_t from,
+/* How a pair is called whose first operation is `p`'s, of a transaction with this fate, and whose second one
+ * took effect between `from` and `to`. False: there is none, since the first was perhaps undone before. */
+static bool kind_of_pair(bool p_writes, bool q_writes, const struct kr_coo_fate *fate, int64_t from,
 	int64_t to, bool buffered, enum kr_pop_kind *out)
 {
 	bool open = fate->how == KR_COO_OPEN || to < fate->from;
@@ -54,7 +56,7 @@ static bool pair(struct pairing *x, const struct kr_coo_access *p, const struct 
 
 	if (p->txn == q->txn || p->object != q->object || fates[q->txn].how == KR_COO_ABORTED ||
 		!is_before(p, q) ||
-		!kr_coo_executed_kind(p->writes, q->writes, fate, q->from, q->to, buffered, &kind))
+		!kind_of_pair(p->writes, q->writes, fate, q->from, q->to, buffered, &kind))
 		return true;
 	good = push(x, p->txn, q->txn, kind, p, q, q->to);
 	if (kind == KR_POP_WR && fate->how == KR_COO_ABORTED)

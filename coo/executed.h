@@ -33,11 +33,6 @@ struct kr_coo_fate {
 enum kr_status kr_coo_executed(struct kr_mem *mem, const struct kr_coo_access *accesses, uint32_t n,
 	const struct kr_coo_fate fates[KR_COO_TXNS + 1], bool buffered, struct kr_pops *out);
 
-/* How a pair is called whose first operation is `p`'s, of a transaction with this fate, and whose second one
- * took effect between `from` and `to`. False: there is none, since the first was perhaps undone before. */
-bool kr_coo_executed_kind(bool p_writes, bool q_writes, const struct kr_coo_fate *fate, int64_t from,
-	int64_t to, bool buffered, enum kr_pop_kind *out);
-
 /* The first cycle to close, and a name for it: if it has none, the first one that does. */
 enum kr_status kr_coo_executed_classify(struct kr_mem *mem, const struct kr_pops *pops,
 	struct kr_coo_anomaly *out, bool *found);

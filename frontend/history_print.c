@@ -5,6 +5,7 @@
  * split into its integer part, which fits 64 bits when it is in range, and its fraction. Arrays and objects
  * are stored as canonical JSON, so that their text is the stored one. */
 #include "frontend/history.h"
+#include "frontend/json.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -211,28 +212,14 @@ struct number {
 	double real;
 };
 
-static int compare_int_real(int64_t i, double r)
-{
-	if (r >= 9223372036854775808.0)
-		return -1;
-	if (r < -9223372036854775808.0)
-		return 1;
-
-	int64_t whole = (int64_t)r;
-
-	if (i != whole)
-		return i < whole ? -1 : 1;
-	return r > (double)whole ? -1 : r < (double)whole;
-}
-
 static int compare_numbers(const struct number *a, const struct number *b)
 {
 	if (a->is_real && b->is_real)
 		return a->real < b->real ? -1 : a->real > b->real;
 	if (a->is_real)
-		return -compare_int_real(b->integer, a->real);
+		return -kr_compare_int_real(b->integer, a->real);
 	if (b->is_real)
-		return compare_int_real(a->integer, b->real);
+		return kr_compare_int_real(a->integer, b->real);
 	return a->integer < b->integer ? -1 : a->integer > b->integer;
 }
 

@@ -16,11 +16,6 @@ struct kr_written {
 	struct kr_elements elements;
 };
 
-static bool has_elements(const struct kr_history *h, kr_key k)
-{
-	return kr_datatype_of(h->keys.at[k.i].kind)->shown == KR_VALUE_ARRAY;
-}
-
 bool kr_written_value(const struct kr_written *w, kr_key key, kr_value value)
 {
 	uint32_t id;
@@ -113,7 +108,7 @@ bool kr_history_may_start(const struct kr_history *h, kr_key key, kr_value value
 
 	if (!h->written || value.i >= h->values.n)
 		return true;
-	if (!has_elements(h, key))
+	if (!kr_has_elements(h, key))
 		return !kr_written_value(h->written, key, value);
 
 	const struct kr_value_entry *e = kr_history_value(h, value);

@@ -176,7 +176,7 @@ bool kr_operand_starts(const struct kr_operand *a, const struct kr_operand *b)
 
 /* ---- comparing ---- */
 
-static int compare_int_real(int64_t i, double r)
+int kr_compare_int_real(int64_t i, double r)
 {
 	if (r >= 9223372036854775808.0)
 		return -1;
@@ -199,9 +199,9 @@ bool kr_operand_compare(const struct kr_operand *a, const struct kr_operand *b, 
 	else if (a->type == KR_VALUE_REAL && b->type == KR_VALUE_REAL)
 		*out = a->real < b->real ? -1 : a->real > b->real;
 	else if (a->type == KR_VALUE_INT && b->type == KR_VALUE_REAL)
-		*out = compare_int_real(a->integer, b->real);
+		*out = kr_compare_int_real(a->integer, b->real);
 	else if (a->type == KR_VALUE_REAL && b->type == KR_VALUE_INT)
-		*out = -compare_int_real(b->integer, a->real);
+		*out = -kr_compare_int_real(b->integer, a->real);
 	else
 		return false;
 	return true;

@@ -27,6 +27,7 @@ struct kr_operand kr_operand_of_piece(struct kr_piece piece);
 /* Structural equality; and the order of numbers by value or of strings by bytes (other pairs have none:
  * false). */
 bool kr_operand_equal(const struct kr_operand *a, const struct kr_operand *b);
+int kr_compare_int_real(int64_t i, double r);
 bool kr_operand_compare(const struct kr_operand *a, const struct kr_operand *b, int *out);
 
 /* Whether string `a` starts with string `b`. */

@@ -6,6 +6,7 @@
  * absent, a done cas saw what it expected, a delete that found nothing saw its key absent. Where initial
  * values are untold, the first value that nobody wrote is taken for it. */
 #include "frontend/lint_work.h"
+#include "frontend/model/datatype.h"
 
 #include "frontend/model/operation.h"
 
@@ -74,7 +75,7 @@ static enum kr_status unwritten(struct kr_lint_work *w, struct kr_lint_entry *e,
 	if (kr_history_untold(w->h)) {
 		if (assumed->i == KR_NONE)
 			*assumed = e->value;
-		if (kr_lint_grows(w->h, e->key) || assumed->i == e->value.i)
+		if (kr_has_elements(w->h, e->key) || assumed->i == e->value.i)
 			return KR_OK;
 	}
 	if (e->told)
@@ -137,7 +138,7 @@ static enum kr_status see_value(struct kr_lint_work *w, kr_key key, kr_value see
 	k->value = value;
 	if (w->h->keys.at[key.i].kind == KR_KIND_COUNTER)
 		return KR_OK;
-	if (!kr_lint_grows(w->h, key) || entry->type != KR_VALUE_ARRAY || value.i == KR_ABSENT.i)
+	if (!kr_has_elements(w->h, key) || entry->type != KR_VALUE_ARRAY || value.i == KR_ABSENT.i)
 		return see(w, key, value, (struct kr_piece){0}, at);
 	for (size_t i = 1; kr_piece_next(entry->text, entry->length, &i, &piece);) {
 		KR_LINT_TRY(kr_ctx_tick(w->ctx));

@@ -65,7 +65,6 @@ struct kr_lint_entry *kr_lint_entry(struct kr_lint_work *w, kr_key key, kr_value
 
 /* The value as the index knows it: a list or set that is empty is absent. */
 kr_value kr_lint_value(const struct kr_history *h, kr_key key, kr_value value);
-bool kr_lint_grows(const struct kr_history *h, kr_key key); /* a list or a set */
 
 enum kr_status kr_lint_writes(struct kr_lint_work *w); /* fills the index; duplicate values */
 enum kr_status kr_lint_reads(struct kr_lint_work *w);  /* all that reads show; after the writes */

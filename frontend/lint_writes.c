@@ -11,16 +11,11 @@
 
 #include <string.h>
 
-bool kr_lint_grows(const struct kr_history *h, kr_key key)
-{
-	return kr_datatype_of(h->keys.at[key.i].kind)->shown == KR_VALUE_ARRAY;
-}
-
 kr_value kr_lint_value(const struct kr_history *h, kr_key key, kr_value value)
 {
 	const struct kr_value_entry *e = kr_history_value(h, value);
 
-	return kr_lint_grows(h, key) && e->type == KR_VALUE_ARRAY && e->length == 2 ? KR_ABSENT : value;
+	return kr_has_elements(h, key) && e->type == KR_VALUE_ARRAY && e->length == 2 ? KR_ABSENT : value;
 }
 
 struct kr_lint_entry *kr_lint_entry(struct kr_lint_work *w, kr_key key, kr_value value,
@@ -104,7 +99,7 @@ static enum kr_status write_op(struct kr_lint_work *w, const struct kr_operation
 		KR_LINT_TRY(kr_ctx_tick(w->ctx));
 		w->keys[write.key.i].written = true;
 		bool parts = kr_datatype_of(w->h->keys.at[write.key.i].kind)->parts;
-		if (write.how == KR_SET || (parts && !kr_lint_grows(w->h, write.key)))
+		if (write.how == KR_SET || (parts && !kr_has_elements(w->h, write.key)))
 			KR_LINT_TRY(write_value(w, write.key, write.value, t, index));
 		else if (parts)
 			KR_LINT_TRY(write_element(w, write.key, write.value, t, index));
@@ -121,12 +116,12 @@ static enum kr_status start_key(struct kr_lint_work *w, kr_key key)
 	struct kr_piece piece;
 	struct kr_lint_entry *e;
 
-	if (!kr_lint_grows(w->h, key) || value.i == KR_ABSENT.i) {
+	if (!kr_has_elements(w->h, key) || value.i == KR_ABSENT.i) {
 		if (!(e = kr_lint_entry(w, key, value, (struct kr_piece){0})))
 			return KR_NOMEM;
 		e->initial = true;
 	}
-	for (size_t at = 1; kr_lint_grows(w->h, key) && array->type == KR_VALUE_ARRAY &&
+	for (size_t at = 1; kr_has_elements(w->h, key) && array->type == KR_VALUE_ARRAY &&
 		kr_piece_next(array->text, array->length, &at, &piece);) {
 		KR_LINT_TRY(kr_ctx_tick(w->ctx));
 		if (!(e = kr_lint_entry(w, key, (kr_value){KR_NONE}, piece)))

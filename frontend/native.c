@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "frontend/foreign.h"
+
 #define LONG_BYTES (1 << 17) /* of a line that memory is looked at for */
 #define BYTES_PER_BYTE 8 /* jansson's memory for a byte of JSON: 4 for long strings, 20 for short numbers */
 
@@ -23,23 +25,6 @@ static bool is_blank(const char *text, size_t length)
 
 /* ---- telling the format ---- */
 
-static bool contains(const char *text, size_t length, const char *part)
-{
-	size_t n = strlen(part);
-
-	for (; length >= n; text++, length--)
-		if (memcmp(text, part, n) == 0)
-			return true;
-	return false;
-}
-
-static bool ends_in(const char *path, const char *end)
-{
-	size_t length = strlen(path), n = strlen(end);
-
-	return length >= n && strcmp(path + length - n, end) == 0;
-}
-
 static int sniff(const char *path, const char *head, size_t length)
 {
 	size_t at = 0;
@@ -49,13 +34,14 @@ static int sniff(const char *path, const char *head, size_t length)
 	if (at == length)
 		return 30; /* an empty trace */
 	if (head[at] == '{')
-		return contains(head, length, "\"krait\"") || contains(head, length, "\"ops\"") ||
-				contains(head, length, "\"txns\"")
+		return kr_foreign_holds(head, length, "\"krait\"") ||
+				kr_foreign_holds(head, length, "\"ops\"") ||
+				kr_foreign_holds(head, length, "\"txns\"")
 			? 90
 			: 40;
 	if (memchr(head, '\0', length))
 		return 0;
-	return ends_in(path, ".jsonl") || ends_in(path, ".jsonl.gz") ? 10 : 0;
+	return kr_foreign_ends(path, ".jsonl") || kr_foreign_ends(path, ".jsonl.gz") ? 10 : 0;
 }
 
 /* ---- objects ---- */

@@ -149,6 +149,22 @@ static inline bool kr_asg_is_initial(const struct kr_asg *asg, kr_version v)
 	return asg->versions[v.i].writer.i == KR_NONE;
 }
 
+static inline bool kr_asg_writes(const struct kr_asg *asg, kr_txn t)
+{
+	return asg->written_first[t.i] < asg->written_first[t.i + 1];
+}
+
+/* Where the observations end that are, from o on, of o's operation. */
+static inline uint32_t kr_asg_operation_end(const struct kr_asg *asg, uint32_t o)
+{
+	uint32_t end = o + 1;
+
+	while (end < asg->nobs && asg->obs[end].txn.i == asg->obs[o].txn.i &&
+		asg->obs[end].op == asg->obs[o].op)
+		end++;
+	return end;
+}
+
 /* Does version v (of the set's key) lie in the set? O(log members). Says nothing of the observer's own
  * version. */
 bool kr_asg_in_set(const struct kr_asg *asg, uint32_t set, kr_version v);

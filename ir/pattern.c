@@ -17,7 +17,8 @@ static bool takes(const struct kr_pattern *p, const struct kr_pattern_edge *befo
 	return p->sight == KR_SIGHT_ANY || (before->kind == KR_WR && kr_pattern_sees(p, before->op, e->op));
 }
 
-bool kr_pattern_fits(const struct kr_pattern *p, const struct kr_pattern_cycle *cycle)
+/* Does the cycle meet every demand of the pattern? */
+static bool fits(const struct kr_pattern *p, const struct kr_pattern_cycle *cycle)
 {
 	struct kr_pattern_edge before = cycle->edge(cycle->of, cycle->n - 1);
 	kr_key key = {KR_NONE};
@@ -114,17 +115,16 @@ bool kr_cycle_is(enum kr_cycle_name name, const struct kr_pattern_cycle *cycle)
 {
 	const struct named *n = &names[name];
 
-	return kr_pattern_fits(&n->cycle, cycle) && (!n->two_rw || has_two_rw(cycle)) &&
+	return fits(&n->cycle, cycle) && (!n->two_rw || has_two_rw(cycle)) &&
 		(!n->apart || is_apart(cycle)) && (!n->readers || all_read(cycle));
 }
 
 /* Without rw it breaks all levels but those that forbid G0 only. */
 bool kr_cycle_justifies(enum kr_cycle_name name, const struct kr_pattern_cycle *cycle)
 {
-	if (kr_cycle_is(name, cycle) ||
-		(name != KR_CYCLE_G0 && kr_pattern_fits(&names[KR_CYCLE_G1C].cycle, cycle)))
+	if (kr_cycle_is(name, cycle) || (name != KR_CYCLE_G0 && fits(&names[KR_CYCLE_G1C].cycle, cycle)))
 		return true;
-	return names[name].also.allowed && kr_pattern_fits(&names[name].also, cycle);
+	return names[name].also.allowed && fits(&names[name].also, cycle);
 }
 
 /* ---- levels ---- */
@@ -139,7 +139,7 @@ bool kr_level_forbids(const struct kr_level *level, const struct kr_pattern_edge
 	const struct kr_pattern_cycle cycle = {.of = edges, .n = n, .edge = edge_of};
 
 	for (int i = 0; i < KR_PATTERNS_MOST && level->forbidden[i].allowed; i++)
-		if (kr_pattern_fits(&level->forbidden[i], &cycle))
+		if (fits(&level->forbidden[i], &cycle))
 			return true;
 	return false;
 }

@@ -26,8 +26,6 @@ struct kr_pattern_cycle {
 	bool (*reads)(const void *of, uint32_t i);
 };
 
-/* Does the cycle meet every demand of the pattern? */
-bool kr_pattern_fits(const struct kr_pattern *p, const struct kr_pattern_cycle *cycle);
 bool kr_pattern_equal(const struct kr_pattern *a, const struct kr_pattern *b);
 
 /* The matcher's parts, for searches that build cycles edge by edge: does an rw of such an observation count,

@@ -118,13 +118,12 @@ static size_t all_processes(struct process *out, size_t most)
 	while (dir && n < most && (entry = readdir(dir)) != NULL) {
 		char path[64], text[512], *after;
 		int parent;
-		FILE *file;
 		char state;
 
 		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
 			continue;
 		(void)snprintf(path, sizeof path, "/proc/%.20s/stat", entry->d_name);
-		file = fopen(path, "re");
+		FILE *file = fopen(path, "re");
 		if (!file)
 			continue;
 		text[fread(text, 1, sizeof text - 1, file)] = '\0';
@@ -533,11 +532,10 @@ size_t kl_home_processes(struct kl_store *store, pid_t *out, size_t most)
 void kl_home_log(struct kl_store *store, char *out, size_t size)
 {
 	char path[128];
-	FILE *file;
 
 	out[0] = '\0';
 	(void)snprintf(path, sizeof path, "%s/log", store->home->path);
-	file = fopen(path, "re");
+	FILE *file = fopen(path, "re");
 	if (!file)
 		return;
 	if (fseek(file, -(long)size + 1, SEEK_END) != 0)

@@ -17,7 +17,8 @@ struct seen {
 	int64_t last;   /* number taken last; -1: none */
 };
 
-bool kr_merging_id(const char *line, uint32_t *client, uint32_t *number)
+/* Of a transaction's line. */
+static bool take_id(const char *line, uint32_t *client, uint32_t *number)
 {
 	return sscanf(line, "{\"id\":\"c%" SCNu32 ".%" SCNu32 "\"", client, number) == 2;
 }
@@ -35,7 +36,7 @@ static bool take(struct kr_merging *m, struct seen *seen, char *line, size_t len
 {
 	uint32_t client, number;
 
-	if (!kr_merging_id(line, &client, &number) || client >= m->clients) {
+	if (!take_id(line, &client, &number) || client >= m->clients) {
 		m->torn++;
 		return true;
 	}
@@ -59,7 +60,7 @@ static bool take_file(struct kr_merging *m, struct seen *seen)
 
 		if (header)
 			continue;
-		if (line[n - 1] != '\n' || !kr_merging_id(line, &client, &number) || client >= m->clients) {
+		if (line[n - 1] != '\n' || !take_id(line, &client, &number) || client >= m->clients) {
 			m->torn++;
 			continue;
 		}
@@ -102,7 +103,7 @@ bool kr_merge(struct kr_merging *m)
 		seen[i].first = UINT32_MAX;
 		fine = kr_slot_look(m->slots[i], i, &seen[i].view);
 		if (fine && seen[i].view.lines_n > 0)
-			(void)kr_merging_id(seen[i].view.lines, &client, &seen[i].first);
+			(void)take_id(seen[i].view.lines, &client, &seen[i].first);
 	}
 	fine = fine && take_file(m, seen);
 	for (uint32_t i = 0; i < m->clients && fine; i++)

@@ -22,9 +22,6 @@ struct kr_merging {
 /* False: the file cannot be read, `take` ended it, or there is no memory. */
 bool kr_merge(struct kr_merging *merge);
 
-/* Of a transaction's line. */
-bool kr_merging_id(const char *line, uint32_t *client, uint32_t *number);
-
 /* Maps the slots that lie in the folder: *clients of them. NULL: there are none, or no memory. Freed with
  * kr_slots_unmap. */
 struct kr_slot **kr_slots_map(const char *folder, uint32_t *clients);

@@ -115,10 +115,6 @@ enum kr_status kr_judge(struct kr_mem *mem, const struct kr_coo_schedule *s, con
 	bool buffered, struct kr_judgement *out);
 void kr_judgement_done(struct kr_mem *mem, struct kr_judgement *j);
 
-void kr_executed_text(const struct kr_attempt *a, struct kr_str *out);
-/* Steps in the order in which they took effect, as far as that can be told: places in a->steps. How many. */
-uint32_t kr_executed_order(const struct kr_attempt *a, uint32_t out[KR_STEPS]);
-
 /* The steps that wrote a version of the object, in the order of the versions: places in a->steps. How
  * many. */
 uint32_t kr_versions_find(const struct kr_attempt *a, char object, bool buffered, uint32_t out[KR_STEPS]);

@@ -374,30 +374,6 @@ static void add_letters(const struct kr_attempt *a, struct kr_judgement *out)
 	(void)snprintf(out->letter, sizeof out->letter, "%c%s", out->letters[0], mark);
 }
 
-enum kr_status kr_judge(struct kr_mem *mem, const struct kr_coo_schedule *s, const struct kr_attempt *a,
-	bool buffered, struct kr_judgement *out)
-{
-	static const char *const letters[] = {"?", "X", "", "-", "X"};
-	struct kr_str text;
-
-	*out = (struct kr_judgement){.orders_n = 0};
-	if (a->progress != KR_FINISHED || a->stuck) {
-		(void)snprintf(out->letter, sizeof out->letter, "%s", a->stuck ? "T" : letters[a->progress]);
-		(void)snprintf(out->letters, sizeof out->letters, "%s", out->letter);
-		return KR_OK;
-	}
-	find_serial(s, a, out);
-	enum kr_status status = find_pops(mem, s, a, buffered, out);
-	kr_str_init(&text, mem);
-	kr_executed_text(a, &text);
-	(void)snprintf(out->executed, sizeof out->executed, "%s", kr_str_text(&text));
-	kr_str_done(&text);
-	add_letters(a, out);
-	return status;
-}
-
-void kr_judgement_done(struct kr_mem *mem, struct kr_judgement *j) { kr_vec_done(mem, &j->pops); }
-
 /* ---- what was executed ---- */
 
 /* When it took effect, for people: what waited did so behind the end that it waited for, even if that was
@@ -416,7 +392,8 @@ static int64_t place_of(const struct kr_attempt *a, const struct kr_done *step)
 	return at;
 }
 
-uint32_t kr_executed_order(const struct kr_attempt *a, uint32_t out[KR_STEPS])
+/* Steps in the order in which they took effect, as far as that can be told: places in a->steps. How many. */
+static uint32_t executed_order(const struct kr_attempt *a, uint32_t out[KR_STEPS])
 {
 	uint32_t n = 0;
 
@@ -444,9 +421,9 @@ static void add_seen(struct kr_str *out, struct kr_shown seen)
 		kr_str_add(out, "-");
 }
 
-void kr_executed_text(const struct kr_attempt *a, struct kr_str *out)
+static void executed_text(const struct kr_attempt *a, struct kr_str *out)
 {
-	uint32_t order[KR_STEPS], n = kr_executed_order(a, order);
+	uint32_t order[KR_STEPS], n = executed_order(a, order);
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct kr_done *step = &a->steps[order[i]];
@@ -467,14 +444,40 @@ void kr_executed_text(const struct kr_attempt *a, struct kr_str *out)
 	}
 }
 
+/* ---- the judgement ---- */
+
+enum kr_status kr_judge(struct kr_mem *mem, const struct kr_coo_schedule *s, const struct kr_attempt *a,
+	bool buffered, struct kr_judgement *out)
+{
+	static const char *const letters[] = {"?", "X", "", "-", "X"};
+	struct kr_str text;
+
+	*out = (struct kr_judgement){.orders_n = 0};
+	if (a->progress != KR_FINISHED || a->stuck) {
+		(void)snprintf(out->letter, sizeof out->letter, "%s", a->stuck ? "T" : letters[a->progress]);
+		(void)snprintf(out->letters, sizeof out->letters, "%s", out->letter);
+		return KR_OK;
+	}
+	find_serial(s, a, out);
+	enum kr_status status = find_pops(mem, s, a, buffered, out);
+	kr_str_init(&text, mem);
+	executed_text(a, &text);
+	(void)snprintf(out->executed, sizeof out->executed, "%s", kr_str_text(&text));
+	kr_str_done(&text);
+	add_letters(a, out);
+	return status;
+}
+
+void kr_judgement_done(struct kr_mem *mem, struct kr_judgement *j) { kr_vec_done(mem, &j->pops); }
+
 bool kr_attempts_alike(struct kr_mem *mem, const struct kr_attempt *a, const struct kr_attempt *b)
 {
 	struct kr_str x, y;
 
 	kr_str_init(&x, mem);
 	kr_str_init(&y, mem);
-	kr_executed_text(a, &x);
-	kr_executed_text(b, &y);
+	executed_text(a, &x);
+	executed_text(b, &y);
 	bool alike = strcmp(kr_str_text(&x), kr_str_text(&y)) == 0;
 	kr_str_done(&x);
 	kr_str_done(&y);

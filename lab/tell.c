@@ -44,7 +44,7 @@ void kr_line_natural(struct kr_line *line, uint64_t number)
 	kr_line_bytes(line, digits + at, sizeof digits - at);
 }
 
-void kr_line_integer(struct kr_line *line, int64_t number)
+static void add_integer(struct kr_line *line, int64_t number)
 {
 	if (number < 0)
 		kr_line_put(line, "-");
@@ -54,9 +54,9 @@ void kr_line_integer(struct kr_line *line, int64_t number)
 void kr_line_pair(struct kr_line *line, const char *before, int64_t a, int64_t b)
 {
 	kr_line_put(line, before);
-	kr_line_integer(line, a);
+	add_integer(line, a);
 	kr_line_put(line, ",");
-	kr_line_integer(line, b);
+	add_integer(line, b);
 	kr_line_put(line, "]");
 }
 
@@ -124,7 +124,7 @@ static void add_asked(struct kr_line *line, const struct kl_op *op)
 	case KL_ADD:
 		kr_line_text(line, op->key);
 		kr_line_put(line, ",");
-		kr_line_integer(line, op->value);
+		add_integer(line, op->value);
 		break;
 	case KL_SQL: break;
 	default: kr_line_text(line, op->key);
@@ -142,7 +142,7 @@ static void add_rows(struct kr_line *line, const struct kl_result *r, bool value
 			kr_line_text(line, r->rows[i].key);
 			kr_line_put(line, ",");
 		}
-		kr_line_integer(line, r->rows[i].value);
+		add_integer(line, r->rows[i].value);
 		if (!values_only)
 			kr_line_put(line, "]");
 	}
@@ -153,7 +153,7 @@ static void add_value(struct kr_line *line, bool found, int64_t value)
 {
 	kr_line_put(line, ",");
 	if (found)
-		kr_line_integer(line, value);
+		add_integer(line, value);
 	else
 		kr_line_put(line, "null");
 }

@@ -16,7 +16,6 @@ void kr_line_add(struct kr_line *line, const char *format, ...) __attribute__((f
 void kr_line_bytes(struct kr_line *line, const char *text, size_t n);
 void kr_line_put(struct kr_line *line, const char *text);
 void kr_line_natural(struct kr_line *line, uint64_t number);
-void kr_line_integer(struct kr_line *line, int64_t number);
 void kr_line_pair(struct kr_line *line, const char *before, int64_t a, int64_t b); /* up to the "]" */
 void kr_line_text(struct kr_line *line, const char *text);                         /* a JSON string */
 

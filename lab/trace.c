@@ -26,7 +26,7 @@ static bool set_folder(char folder[4096], const char *path)
 	return snprintf(folder, 4096, "%s.live", path) < 4000;
 }
 
-bool kr_folder_remove(const char *folder)
+static bool remove_folder(const char *folder)
 {
 	DIR *dir = opendir(folder);
 	const struct dirent *entry;
@@ -156,8 +156,6 @@ static bool make_slots(struct kr_run *run)
 
 int kr_run_files_make(struct kr_run *run, struct kr_mem *mem)
 {
-	FILE *file;
-
 	if (!set_folder(run->folder, run->path))
 		return kr_usage("option '--output': found a name of %zu bytes, expected at most 3990",
 			strlen(run->path));
@@ -169,7 +167,7 @@ int kr_run_files_make(struct kr_run *run, struct kr_mem *mem)
 			: kr_fail("%s: cannot make the folder: %s", run->folder, strerror(errno));
 	if (run->work.workload->initial && !run->work.workload->initial(&run->work, mem, &run->initial))
 		return kr_fail("out of memory");
-	file = fopen(run->path, "we");
+	FILE *file = fopen(run->path, "we");
 	if (!file || !write_header(run, false, file) || fclose(file) != 0 || !make_slots(run))
 		return kr_fail("%s: cannot write: %s", run->path, strerror(errno));
 	run->file = open(run->path, O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -179,7 +177,7 @@ int kr_run_files_make(struct kr_run *run, struct kr_mem *mem)
 
 void kr_run_files_drop(struct kr_run *run)
 {
-	if (run->folder[0] && kr_folder_remove(run->folder))
+	if (run->folder[0] && remove_folder(run->folder))
 		(void)unlink(run->path);
 }
 
@@ -253,7 +251,7 @@ bool kr_run_files_finish(struct kr_run *run, struct kr_order_told *told)
 			run->path);
 		return false;
 	}
-	return kr_folder_remove(run->folder);
+	return remove_folder(run->folder);
 }
 
 /* ---- recovering ---- */
@@ -317,14 +315,13 @@ int kr_trace_recover(const char *path, struct kr_recovered *out)
 {
 	struct kr_merging merge = {.path = path, .damaged_lines = true, .take = keep_line};
 	char folder[4096];
-	FILE *file;
 
 	*out = (struct kr_recovered){0};
 	if (!set_folder(folder, path) || access(folder, F_OK) != 0)
 		return kr_fail("%s: found no folder %s.live: nothing to recover", path, path);
 	struct kr_slot **slots = kr_slots_map(folder, &merge.clients);
 	merge.slots = slots;
-	file = slots ? open_in(folder, "final", "we") : NULL;
+	FILE *file = slots ? open_in(folder, "final", "we") : NULL;
 	merge.data = file;
 	if (!file || !copy_header(path, file) || !kr_merge(&merge) || !rename_final(folder, path, file)) {
 		kr_slots_unmap(slots, merge.clients);
@@ -336,8 +333,8 @@ int kr_trace_recover(const char *path, struct kr_recovered *out)
 	*out = (struct kr_recovered){.buffered = merge.buffered,
 		.in_flight = merge.in_flight,
 		.torn = merge.torn};
-	return kr_folder_remove(folder) ? KR_EXIT_SATISFIED
-					: kr_fail("%s: cannot be removed: %s", folder, strerror(errno));
+	return remove_folder(folder) ? KR_EXIT_SATISFIED
+				     : kr_fail("%s: cannot be removed: %s", folder, strerror(errno));
 }
 
 /* ---- on the way ---- */

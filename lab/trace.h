@@ -20,8 +20,6 @@ struct kr_recovered { uint64_t lines, buffered, in_flight, torn; };
  * status after a message. */
 int kr_trace_recover(const char *path, struct kr_recovered *out);
 
-bool kr_folder_remove(const char *folder); /* with the files in it */
-
 /* What of a recording stands at some moment, as a trace of its own: every value that it shows has its writer
  * in it, so that what it violates is violated. False: no memory, or it cannot be written. */
 bool kr_run_prefix(struct kr_run *run, const char *path, uint64_t *lines);

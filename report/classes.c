@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-static struct kr_question question(const struct kr_decision *d)
-{
-	return (struct kr_question){d->options.level, d->options.order};
-}
-
 static enum kr_outcome outcome(const struct kr_decision *d)
 {
 	return d->status == KR_OK ? d->verdict.outcome : KR_UNDECIDED;
@@ -27,8 +22,8 @@ static bool is_default(const struct kr_decision *d)
 static bool hides(const struct kr_classes *c, const struct kr_decision *a, const struct kr_decision *b)
 {
 	enum kr_outcome both = outcome(a);
-	bool down = kr_implies(c->modules, question(a), question(b)),
-	     up = kr_implies(c->modules, question(b), question(a));
+	bool down = kr_implies(c->modules, kr_decision_question(a), kr_decision_question(b)),
+	     up = kr_implies(c->modules, kr_decision_question(b), kr_decision_question(a));
 
 	if (down && up)
 		return is_default(a) != is_default(b) ? is_default(a) : a < b;

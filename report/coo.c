@@ -271,7 +271,8 @@ static void name_operation(const struct kr_history *h, const struct kr_certifica
 	}
 }
 
-void kr_coo_name_violation(const struct kr_history *h, const struct kr_certificate *cert,
+/* Of one operation without explanation, or of one cycle of wr, ww and rw; of other violations count is 0. */
+static void name_violation(const struct kr_history *h, const struct kr_certificate *cert,
 	struct kr_coo_named *out)
 {
 	*out = (struct kr_coo_named){.count = 0};
@@ -287,7 +288,7 @@ static bool name_report(const struct kr_report *r, struct kr_coo_named *out)
 {
 	if (kr_report_outcome(r) != KR_VIOLATED)
 		return false;
-	kr_coo_name_violation(r->history, &r->verdict->certificate, out);
+	name_violation(r->history, &r->verdict->certificate, out);
 	return out->count > 0;
 }
 

@@ -17,10 +17,6 @@ struct kr_coo_named {
 	bool certain;
 };
 
-/* Of one operation without explanation, or of one cycle of wr, ww and rw; of other violations count is 0. */
-void kr_coo_name_violation(const struct kr_history *h, const struct kr_certificate *cert,
-	struct kr_coo_named *out);
-
 /* The member "coo": {...} of a verdict, with `before` in front; nothing if it has no name. */
 void kr_coo_json(const struct kr_report *r, const char *before, struct kr_str *out);
 /* A line; nothing unless there is one number. */

@@ -48,7 +48,7 @@ static void add_value(const struct kr_history *h, kr_value v, struct kr_str *out
 		kr_history_json_value(h, v, out);
 }
 
-static void add_instant(int64_t at, struct kr_str *out)
+void kr_report_instant(int64_t at, struct kr_str *out)
 {
 	if (at == INT64_MIN || at == INT64_MAX)
 		kr_str_add(out, "null");
@@ -59,9 +59,9 @@ static void add_instant(int64_t at, struct kr_str *out)
 static void add_span(struct kr_span span, struct kr_str *out)
 {
 	kr_str_add(out, "[");
-	add_instant(span.from, out);
+	kr_report_instant(span.from, out);
 	kr_str_add(out, ", ");
-	add_instant(span.to, out);
+	kr_report_instant(span.to, out);
 	kr_str_add(out, "]");
 }
 

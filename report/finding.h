@@ -18,6 +18,9 @@ struct kr_finding_report { /* all borrowed */
 void kr_report_finding_class(const struct kr_finding_report *r, const struct kr_finding *f,
 	char out[KR_ANOMALY_NAME_SIZE]);
 
+/* JSON; null where it is not known. */
+void kr_report_instant(int64_t at, struct kr_str *out);
+
 /* Of its last transaction; 0: none. */
 uint32_t kr_report_finding_line(const struct kr_finding_report *r, const struct kr_finding *f);
 

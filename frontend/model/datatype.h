@@ -62,6 +62,12 @@ extern const size_t kr_datatype_registry_count;
 /* The type of keys of that kind; of keys that nothing tells the kind of, registers. */
 const struct kr_datatype *kr_datatype_of(enum kr_key_kind kind);
 
+/* A list or a set. */
+static inline bool kr_has_elements(const struct kr_history *h, kr_key key)
+{
+	return kr_datatype_of(h->keys.at[key.i].kind)->shown == KR_VALUE_ARRAY;
+}
+
 bool kr_holds(const struct kr_datatype *type, const struct kr_state *s, const struct kr_want *w);
 struct kr_want kr_before(const struct kr_datatype *type, const struct kr_effect *e, struct kr_want w);
 enum kr_status kr_apply(const struct kr_datatype *type, struct kr_arena *arena, struct kr_state *s,

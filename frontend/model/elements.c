@@ -60,7 +60,7 @@ enum kr_status kr_elements_name(struct kr_elements *e, kr_value value)
 	return text.text && add(e, text, (kr_item){value.i}) ? KR_OK : KR_NOMEM;
 }
 
-kr_item kr_elements_get(struct kr_elements *e, struct kr_piece text)
+static kr_item get_element(struct kr_elements *e, struct kr_piece text)
 {
 	kr_item id = kr_elements_find(e, text);
 
@@ -85,7 +85,7 @@ enum kr_status kr_elements_split(struct kr_elements *e, kr_value array, struct k
 		return KR_OK;
 	kr_vec_clear(&e->walked);
 	for (size_t i = 1; kr_piece_next(entry->text, entry->length, &i, &piece);) {
-		kr_item id = kr_elements_get(e, piece);
+		kr_item id = get_element(e, piece);
 		if (id.i == KR_NONE || !kr_vec_push(e->mem, &e->walked, id))
 			return KR_NOMEM;
 	}
@@ -110,7 +110,7 @@ enum kr_status kr_elements_name_added(struct kr_elements *e, struct kr_ctx *ctx)
 	return KR_OK;
 }
 
-void kr_elements_print(const struct kr_elements *e, kr_item item, struct kr_str *out)
+static void print_element(const struct kr_elements *e, kr_item item, struct kr_str *out)
 {
 	if (item.i < e->h->values.n) {
 		kr_history_json_value(e->h, (kr_value){item.i}, out);
@@ -172,7 +172,7 @@ void kr_items_print(const struct kr_elements *e, const struct kr_items *items, s
 	kr_str_add(out, "[");
 	for (uint32_t i = 0; i < items->n && out->n < most; i++) {
 		kr_str_add(out, i ? "," : "");
-		kr_elements_print(e, items->at[i], out);
+		print_element(e, items->at[i], out);
 	}
 	kr_str_add(out, "]");
 }

@@ -29,10 +29,8 @@ void kr_elements_done(struct kr_elements *e); /* safe on one that is all zero */
 enum kr_status kr_elements_name(struct kr_elements *e, kr_value value);
 enum kr_status kr_elements_name_added(struct kr_elements *e, struct kr_ctx *ctx);
 
-/* The element of this text, which stays: i == KR_NONE if it has no number; a new number then, or out of
- * memory. */
+/* The element of this text: i == KR_NONE if it has no number. */
 kr_item kr_elements_find(const struct kr_elements *e, struct kr_piece text);
-kr_item kr_elements_get(struct kr_elements *e, struct kr_piece text);
 
 /* The elements of an array, which get numbers. They stay. */
 enum kr_status kr_elements_split(struct kr_elements *e, kr_value array, struct kr_items *out);
@@ -49,9 +47,7 @@ struct kr_effect kr_told_addition(const struct kr_history *h, const struct kr_da
 enum kr_status kr_told_want(struct kr_elements *e, const struct kr_datatype *type, kr_value value, bool read,
 	struct kr_want *out);
 
-/* The text of an element that has a number; elements as a JSON array, which ends early where it is longer
- * than `most` bytes. */
-void kr_elements_print(const struct kr_elements *e, kr_item item, struct kr_str *out);
+/* Elements that have numbers as a JSON array, which ends early where it is longer than `most` bytes. */
 void kr_items_print(const struct kr_elements *e, const struct kr_items *items, size_t most,
 	struct kr_str *out);
 

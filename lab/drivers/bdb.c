@@ -176,12 +176,11 @@ static int open_env(struct bdb *b, const char *folder)
 {
 	const u_int32_t parts =
 		DB_CREATE | DB_INIT_TXN | DB_INIT_LOCK | DB_INIT_LOG | DB_INIT_MPOOL | DB_PRIVATE | DB_THREAD;
-	DB_ENV *env;
 	int code = db_env_create(&b->env, 0);
 
 	if (code != 0)
 		return code;
-	env = b->env;
+	DB_ENV *env = b->env;
 	(void)env->set_cachesize(env, 0, 64 << 20, 1);
 	(void)env->set_lk_detect(env, DB_LOCK_DEFAULT);
 	(void)env->set_lk_max_locks(env, LOCKS);

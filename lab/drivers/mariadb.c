@@ -530,14 +530,13 @@ static bool make_server(struct kl_store *store)
 static bool start(struct kl_store *store)
 {
 	struct mariadb *m = calloc(1, sizeof *m);
-	MYSQL *connection;
 
 	store->own = m;
 	if (!m || mysql_library_init(0, NULL, NULL) != 0)
 		return kl_fail(store, "out of memory");
 	if (store->connect ? !parse_address(store) : !make_server(store))
 		return false;
-	connection = open_connection(store, NULL);
+	MYSQL *connection = open_connection(store, NULL);
 	if (!connection)
 		return false;
 	(void)snprintf(store->version, sizeof store->version, "MariaDB %.100s, client %.30s",
@@ -631,12 +630,11 @@ static bool tell_log(struct kl_store *store, MYSQL *connection, const char *name
 {
 	char text[256], last[32] = "";
 	uint64_t number = 0;
-	MYSQL_RES *rows;
 	MYSQL_ROW row;
 	bool fine = true;
 
 	(void)snprintf(text, sizeof text, "SHOW BINLOG EVENTS IN '%s'", name);
-	rows = ask(store, connection, text);
+	MYSQL_RES *rows = ask(store, connection, text);
 	if (!rows)
 		return false;
 	while (fine && (row = mysql_fetch_row(rows)) != NULL) {
@@ -728,7 +726,6 @@ static bool is_blocked(struct kl_store *store, struct kl_client *client)
 {
 	struct mariadb *m = store->own;
 	char text[160];
-	MYSQL_RES *rows;
 
 	if (!m->monitor)
 		m->monitor = open_connection(store, NULL);
@@ -738,7 +735,7 @@ static bool is_blocked(struct kl_store *store, struct kl_client *client)
 		"SELECT 1 FROM information_schema.innodb_trx WHERE trx_mysql_thread_id = %lu AND trx_state = "
 		"'LOCK WAIT'",
 		mysql_thread_id(((struct maria_client *)client)->connection));
-	rows = ask(store, m->monitor, text);
+	MYSQL_RES *rows = ask(store, m->monitor, text);
 	bool blocked = rows && mysql_num_rows(rows) > 0;
 	mysql_free_result(rows);
 	return blocked;

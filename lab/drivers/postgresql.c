@@ -541,7 +541,6 @@ static void note_version(struct kl_store *store, PGconn *connection)
 static bool start(struct kl_store *store)
 {
 	struct postgresql *pg = calloc(1, sizeof *pg);
-	PGconn *connection;
 
 	store->own = pg;
 	if (!pg)
@@ -550,7 +549,7 @@ static bool start(struct kl_store *store)
 		(void)snprintf(pg->address, sizeof pg->address, "%s", store->connect);
 	if (store->connect ? !is_near(store) : !make_server(store))
 		return false;
-	connection = open_connection(store);
+	PGconn *connection = open_connection(store);
 	if (!connection)
 		return false;
 	note_version(store, connection);
@@ -610,10 +609,9 @@ static bool has_loaded(struct kl_store *store, uint32_t node)
 	const struct postgresql *pg = store->own;
 	PGconn *connection = open_node(store, node);
 	char text[96];
-	PGresult *answer;
 
 	(void)snprintf(text, sizeof text, "SELECT pg_last_wal_replay_lsn() >= '%s'", pg->loaded);
-	answer = connection ? ask(store, connection, text) : NULL;
+	PGresult *answer = connection ? ask(store, connection, text) : NULL;
 
 	bool has = answer && strcmp(PQgetvalue(answer, 0, 0), "t") == 0;
 
@@ -831,7 +829,6 @@ static bool is_blocked(struct kl_store *store, struct kl_client *client)
 {
 	struct postgresql *pg = store->own;
 	char text[96];
-	PGresult *answer;
 
 	if (!pg->monitor)
 		pg->monitor = open_connection(store);
@@ -839,7 +836,7 @@ static bool is_blocked(struct kl_store *store, struct kl_client *client)
 		return false;
 	(void)snprintf(text, sizeof text, "SELECT FROM pg_locks WHERE pid = %d AND NOT granted LIMIT 1",
 		PQbackendPID(((struct pg_client *)client)->connection));
-	answer = ask(store, pg->monitor, text);
+	PGresult *answer = ask(store, pg->monitor, text);
 	bool blocked = answer && PQntuples(answer) > 0;
 	PQclear(answer);
 	return blocked;

@@ -311,14 +311,13 @@ static void note_version(struct kl_store *store, redisContext *context)
 static bool start(struct kl_store *store)
 {
 	struct redis *redis = calloc(1, sizeof *redis);
-	redisContext *context;
 
 	store->own = redis;
 	if (!redis)
 		return kl_fail(store, "out of memory");
 	if (store->connect ? !take_address(store) : !make_server(store))
 		return false;
-	context = open_connection(store);
+	redisContext *context = open_connection(store);
 	if (!context)
 		return false;
 	note_version(store, context);

@@ -51,8 +51,8 @@ function statement(text, line,   name, type, declared) {
 				if (at[name] == depth && text ~ ("^" name " = ")) complain(waits[name], name " is declared without a value, which it gets in line " line)
 				delete waits[name]
 			}
-		if (text ~ /^(const )?((struct|enum|union) )?[a-z_0-9]+ \**[a-z_0-9]+(, \**[a-z_0-9]+)*$/ && text !~ /^(return|goto|case|else|typedef|extern|static|break|continue|do) ?/) {
-			sub(/^(const )?((struct|enum|union) )?[a-z_0-9]+ /, "", text); gsub(/\*/, "", text)
+		if (text ~ /^(const )?((struct|enum|union) )?[A-Za-z_0-9]+ \**[a-z_0-9]+(, \**[a-z_0-9]+)*$/ && text !~ /^(return|goto|case|else|typedef|extern|static|break|continue|do) ?/) {
+			sub(/^(const )?((struct|enum|union) )?[A-Za-z_0-9]+ /, "", text); gsub(/\*/, "", text)
 			count = split(text, names, ", "); for (i = 1; i <= count; i++) { waits[names[i]] = line; at[names[i]] = depth }
 		}
 	}
