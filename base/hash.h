@@ -16,7 +16,8 @@ static inline uint64_t kr_hash_word(const void *data, size_t length)
 	uint32_t first, last;
 
 	if (length < 4)
-		return length == 0 ? 0 : at[0] | (uint32_t)at[length / 2] << 8 | (uint32_t)at[length - 1] << 16;
+		return length == 0 ? 0
+				   : at[0] | (uint32_t)at[length / 2] << 8 | (uint32_t)at[length - 1] << 16;
 	memcpy(&first, at, 4);
 	memcpy(&last, at + length - 4, 4);
 	return (uint64_t)last << 32 | first;

@@ -219,7 +219,8 @@ static enum kr_status replay_operation(struct kr_replay *r, const struct kr_oper
 		KR_TRY(look_at_key(r, op));
 	else
 		KR_TRY(op->kind == KR_OP_RANGE ? kr_analyze_range(r, op) : kr_analyze_scan(r, op));
-	for (uint32_t i = 0, n = kr_write_count(r->w->h, op); i < n && kr_write_at(r->w->h, op, i, &write); i++) {
+	for (uint32_t i = 0, n = kr_write_count(r->w->h, op); i < n && kr_write_at(r->w->h, op, i, &write);
+		i++) {
 		r->wrote = true;
 		if (kr_analyze_grows(r->writes, write.key))
 			kr_analyze_grow_write(r, write.key);

@@ -5,8 +5,8 @@
 
 #include "frontend/analyze_work.h"
 
-/* Each transaction is replayed for what contradicts it and for its observations: at once, or, where keys grow,
- * of which the first replay of all tells what the second one needs, twice. */
+/* Each transaction is replayed for what contradicts it and for its observations: at once, or, where keys
+ * grow, of which the first replay of all tells what the second one needs, twice. */
 struct kr_replay {
 	const struct kr_work *w;
 	const struct kr_writes *writes;

@@ -175,8 +175,8 @@ static kr_version last_other(const struct kr_saturation *s, const struct kr_segm
 /* Number of writers of the segment whose versions are known to come before b's, b itself perhaps among them;
  * none if they come before a version that is known to come before `later`, b's: then what they bring that one
  * says more. Not so where the observer may pass over that one and not `later`. */
-static uint32_t count_before(const struct kr_saturation *s, const struct kr_segment *segment, kr_version later,
-	kr_txn b)
+static uint32_t count_before(const struct kr_saturation *s, const struct kr_segment *segment,
+	kr_version later, kr_txn b)
 {
 	const struct kr_clock *c = s->ir->clock;
 	kr_version nearest = s->nearest[later.i];

@@ -268,7 +268,8 @@ static enum kr_status find_named(const struct kr_world *w, const struct kr_sight
 		kr_verify_txn_name(w->v->h, s->txn).text, kr_verify_key_name(w->v->h, s->key).text);
 }
 
-static enum kr_status add_sight(struct kr_world *w, const struct kr_world_told *told, const struct kr_sight *s)
+static enum kr_status add_sight(struct kr_world *w, const struct kr_world_told *told,
+	const struct kr_sight *s)
 {
 	enum kr_grow_mode mode = kr_facts_mode(&w->facts, s->key);
 	struct kr_world_sight out = {.txn = s->txn,

@@ -82,11 +82,11 @@ bool kr_world_told_find(const struct kr_world_told *told, const struct kr_sight 
 	uint32_t end = told->first[s->txn.i + 1], at;
 	bool found = false;
 
-	KR_BISECT(at, told->first[s->txn.i], end,
-		by_operation(&sources[told->ids[at]], s->op, s->key) < 0);
+	KR_BISECT(at, told->first[s->txn.i], end, by_operation(&sources[told->ids[at]], s->op, s->key) < 0);
 	for (; at < end && by_operation(&sources[told->ids[at]], s->op, s->key) == 0; at++) {
 		kr_txn writer = sources[told->ids[at]].writer;
-		if (!found || kr_world_source_place(told->w, writer) > kr_world_source_place(told->w, *source))
+		if (!found ||
+			kr_world_source_place(told->w, writer) > kr_world_source_place(told->w, *source))
 			*source = writer;
 		found = true;
 	}

@@ -22,7 +22,8 @@ static enum kr_status look_at(struct values *x, uint32_t place)
 	for (uint32_t i = x->heads[place]; i != KR_NONE && status == KR_OK; i = w->sights.at[i].next) {
 		const struct kr_world_sight *s = &w->sights.at[i];
 		/* only of a key that grows an observation with own writes before it is external */
-		status = kr_replay_sight(&x->replayed, s->txn, s->op, s->key, kr_facts_grows(&w->facts, s->key));
+		status = kr_replay_sight(&x->replayed, s->txn, s->op, s->key,
+			kr_facts_grows(&w->facts, s->key));
 		if (status == KR_OK)
 			status = kr_ctx_tick(w->v->ctx);
 	}
