@@ -246,9 +246,9 @@ static enum kr_status check_read(const struct kr_claim *c, const struct kr_facts
 		bool presence = tells_presence(c, f);
 		asking.err = presence ? NULL : c->v->err;
 		claim.v = &asking;
-		status = kr_claim_growing(&claim, f, &sight);
-		if (status != KR_BAD || !presence)
-			return status;
+		enum kr_status grown = kr_claim_growing(&claim, f, &sight);
+		if (grown != KR_BAD || !presence)
+			return grown;
 	}
 
 	struct kr_facts_iter it = kr_facts_candidates(f, &sight);
