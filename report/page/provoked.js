@@ -264,7 +264,7 @@ function draw() {
 	const used = [...new Set(cells.map((cell) => cell.letter[0]))];
 	const legend = html("ul", {class: "legend"}, used.map((letter) => html("li", {}, html("span", {class: `cell letter-${letter === "-" ? "none" : letter}`}, letter), ` ${MEANINGS[letter]}`)));
 	document.title = `krait: ${first?.driver ?? "provoke"}`;
-	document.getElementById("page").replaceChildren(head, html("main", {}, section("What it lets through", {class: "panel"}, drawSummary(pick)), html("div", {class: "beside"}, section("Cases and levels", {class: "panel"}, table.element, legend, drawNotation()), place)), announcer);
+	document.getElementById("page").replaceChildren(head, html("main", {}, section("What it lets through", {class: "panel"}, drawSummary(pick)), html("div", {class: "beside"}, section("Cases and levels", {class: "panel cells-panel"}, table.element, legend, drawNotation()), place)), announcer);
 	if (first)
 		pick(cells.find((cell) => `${cell.case}@${cell.level}` === wanted) ?? cells.find(isAnomaly) ?? first);
 }
