@@ -48,6 +48,8 @@ def test_provoked_cells(folder):
         assert browser.count(".orders .fails") == 2 and browser.count(".orders .fits") == 0
         assert "read x = 0, and" in browser.text(".orders"), browser.text(".orders")
         assert browser.attribute("a[download]", "download") == "sim-si-31.jsonl" and "overwrote" in browser.text("pre")
+        browser.cdp("Emulation.setEmulatedMedia", media="print")  # paper is narrower than what was drawn for the window
+        assert browser.run("return getComputedStyle(document.querySelector('.lanes svg')).maxWidth") == "100%"
         is_quiet(browser)
 
 
