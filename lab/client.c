@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "lab/run.h"
+#include "lab/tell.h"
 
 enum { CONNECT_MS = 30000 };
 
@@ -66,19 +67,23 @@ static bool connect(struct kr_session *s)
 	return false;
 }
 
+/* But for what lies behind the start of the message. */
 static void clear(struct kl_result *r)
 {
-	struct kl_result kept = {.rows = r->rows,
-		.row_cap = r->row_cap,
-		.cells = r->cells,
-		.cells_cap = r->cells_cap,
-		.view = r->view,
-		.view_cap = r->view_cap,
-		.sent = kl_now()};
+	struct kl_row *rows = r->rows;
+	char *cells = r->cells, *view = r->view;
+	size_t row_cap = r->row_cap, cells_cap = r->cells_cap, view_cap = r->view_cap;
 
-	if (kept.view)
-		kept.view[0] = '\0';
-	*r = kept;
+	memset(r, 0, offsetof(struct kl_result, message) + 1);
+	r->rows = rows;
+	r->row_cap = row_cap;
+	r->cells = cells;
+	r->cells_cap = cells_cap;
+	r->view = view;
+	r->view_cap = view_cap;
+	if (view)
+		view[0] = '\0';
+	r->sent = kl_now();
 }
 
 static void forget_order(struct kl_result *r)
@@ -283,8 +288,9 @@ static bool run_transaction(struct kr_session *s)
 	struct kl_result *r = &s->results[KR_STEPS_MOST];
 	const char *status = "aborted";
 	char id[32];
+	struct kr_line name = {.at = id, .size = sizeof id};
 
-	(void)snprintf(id, sizeof id, "c%" PRIu32 ".%" PRIu32, s->number, s->done);
+	kr_slot_id(&name, s->number, s->done);
 	s->client->id = id;
 	s->client->level = level_of(s);
 	s->own = 0;

@@ -207,6 +207,10 @@ struct kl_driver {
 
 KL_EXPORT int64_t kl_now(void); /* CLOCK_MONOTONIC in ns */
 
+/* An integer as text, somewhere in `out`: snprintf takes ten times as long. */
+#define KL_DECIMAL 24
+KL_EXPORT const char *kl_decimal(int64_t number, char out[KL_DECIMAL]);
+
 /* A row of the result; NULL: no memory. The key is cut to KL_KEY. */
 KL_EXPORT struct kl_row *kl_result_row(struct kl_result *result, const char *key, size_t length,
 	int64_t value);

@@ -108,13 +108,19 @@ void kr_slot_ending(struct kr_slot *slot, enum kr_slot_state state, int64_t now)
 	slot->state = state;
 }
 
-static void add_begin(struct kr_line *line, uint32_t client, uint32_t number, int32_t node,
-	const int64_t begin[2])
+void kr_slot_id(struct kr_line *line, uint32_t client, uint32_t number)
 {
-	kr_line_put(line, "{\"id\":\"c");
+	kr_line_put(line, "c");
 	kr_line_natural(line, client);
 	kr_line_put(line, ".");
 	kr_line_natural(line, number);
+}
+
+static void add_begin(struct kr_line *line, uint32_t client, uint32_t number, int32_t node,
+	const int64_t begin[2])
+{
+	kr_line_put(line, "{\"id\":\"");
+	kr_slot_id(line, client, number);
 	kr_line_put(line, "\",");
 	if (node >= 0) {
 		kr_line_add(line, "\"s\":\"n%" PRId32 "c%" PRIu32 "\",", node, client);
@@ -141,8 +147,11 @@ bool kr_slot_end(struct kr_slot *slot, const struct kr_slot_end *e, int file)
 	kr_line_put(&line, ",\"status\":\"");
 	kr_line_put(&line, e->status);
 	kr_line_put(&line, "\",");
-	if (e->own)
-		kr_line_add(&line, "\"own\":%" PRIu64 ",", e->own);
+	if (e->own) {
+		kr_line_put(&line, "\"own\":");
+		kr_line_natural(&line, e->own);
+		kr_line_put(&line, ",");
+	}
 	if (e->commit && e->commit->has_place)
 		kr_line_add(&line, "\"at\":[%" PRIu64 ",%d],", e->commit->place, e->commit->reads_only);
 	if (e->level)

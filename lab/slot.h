@@ -36,6 +36,9 @@ struct kr_slot {
 struct kr_slot *kr_slot_map(const char *folder, uint32_t client);
 void kr_slot_unmap(struct kr_slot *slot);
 
+struct kr_line;
+void kr_slot_id(struct kr_line *line, uint32_t client, uint32_t number); /* of a transaction: "c1.7" */
+
 /* ---- by its client ---- */
 
 void kr_slot_begin(struct kr_slot *slot, uint32_t number, int32_t node, int64_t now);

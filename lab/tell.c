@@ -20,35 +20,52 @@ void kr_line_add(struct kr_line *line, const char *format, ...)
 		line->n += (size_t)length;
 }
 
-void kr_line_bytes(struct kr_line *line, const char *text, size_t n)
+/* Up to `end`, two digits at a time; where they begin. */
+static char *write_digits(uint64_t number, char *end)
 {
-	if (n >= line->size - line->n) {
-		line->full = true;
-		return;
+	static const char pairs[] = "0001020304050607080910111213141516171819202122232425262728293031323334"
+				    "3536373839404142434445464748495051525354555657585960616263646566676869"
+				    "707172737475767778798081828384858687888990919293949596979899";
+
+	for (; number >= 100; number /= 100) {
+		end -= 2;
+		memcpy(end, pairs + 2 * (number % 100), 2);
 	}
-	memcpy(line->at + line->n, text, n);
-	line->n += n;
-	line->at[line->n] = '\0';
+	end -= number >= 10 ? 2 : 1;
+	if (number >= 10)
+		memcpy(end, pairs + 2 * number, 2);
+	else
+		*end = (char)('0' + number);
+	return end;
 }
 
-void kr_line_put(struct kr_line *line, const char *text) { kr_line_bytes(line, text, strlen(text)); }
+static char *write_integer(int64_t number, char *end)
+{
+	char *at = write_digits(number < 0 ? 0 - (uint64_t)number : (uint64_t)number, end);
+
+	if (number < 0)
+		*--at = '-';
+	return at;
+}
+
+const char *kl_decimal(int64_t number, char out[KL_DECIMAL])
+{
+	out[KL_DECIMAL - 1] = '\0';
+	return write_integer(number, out + KL_DECIMAL - 1);
+}
 
 void kr_line_natural(struct kr_line *line, uint64_t number)
 {
-	char digits[20];
-	size_t at = sizeof digits;
+	char digits[20], *end = digits + sizeof digits, *at = write_digits(number, end);
 
-	do
-		digits[--at] = (char)('0' + number % 10);
-	while ((number /= 10) > 0);
-	kr_line_bytes(line, digits + at, sizeof digits - at);
+	kr_line_bytes(line, at, (size_t)(end - at));
 }
 
 static void add_integer(struct kr_line *line, int64_t number)
 {
-	if (number < 0)
-		kr_line_put(line, "-");
-	kr_line_natural(line, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+	char digits[20], *end = digits + sizeof digits, *at = write_integer(number, end);
+
+	kr_line_bytes(line, at, (size_t)(end - at));
 }
 
 void kr_line_pair(struct kr_line *line, const char *before, int64_t a, int64_t b)

@@ -1,5 +1,5 @@
 /* PostgreSQL through libpq. Its order: xmin of a row is the transaction that wrote it, so reads name the
- * versions that they saw; every write gives back the number of its own transaction; and logical decoding
+ * versions that they saw; the first write gives back the number of its own transaction; and logical decoding
  * tells all changes in the order of commits, which is that of each key's versions, since a row stays locked
  * until its writer has committed. Each change has the row that it replaced, so that the chain of a key can be
  * seen to be unbroken. That is no order of serialization: with SSI, who missed a write may commit after it.
@@ -45,23 +45,24 @@ static const char partitions[] =
 	"CREATE TABLE krait_lab.y PARTITION OF krait_lab.kv FOR VALUES FROM ('y') TO ('z');"
 	"CREATE TABLE krait_lab.z PARTITION OF krait_lab.kv FOR VALUES FROM ('z') TO (MAXVALUE)";
 
-/* Arguments of all: key, value, high, limit, ge, lt; a statement takes those that `takes` lists. What is
- * written gives back the transaction's own number in its last column. What stands in braces is the
- * certificate's. A range or scan tells the snapshot that it looks at, by which all numbers of transactions
- * are seen or not: with a row of its own, since there may be none that match. */
+/* Arguments of all: key, value, high, limit, ge, lt; a statement takes those that `takes` lists. What stands
+ * in braces is the certificate's: what is written gives back the transaction's own number in its last column,
+ * until that is known; a range or scan tells the snapshot that it looks at, by which all numbers of
+ * transactions are seen or not: with a row of its own, since there may be none that match. */
 enum { READ_SHARED = KL_KINDS, READ_EXCLUSIVE, UPDATE_ONE, STATEMENTS };
-#define RETURNS_OWN "{ RETURNING pg_current_xact_id()::text}"
-#define ADDS_OWN "{, pg_current_xact_id()::text}"
-#define READ "SELECT v{, xmin::text} FROM krait_lab.kv WHERE k = $1"
+#define RETURNS_OWN "{ RETURNING pg_current_xact_id()}"
+#define ADDS_OWN "{, pg_current_xact_id()}"
+#define READ "SELECT v{, xmin} FROM krait_lab.kv WHERE k = $1"
 #define READ_LIST "SELECT v FROM krait_lab.lists WHERE k = $1"
 #define APPEND \
 	"INSERT INTO krait_lab.lists VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = lists.v || ',' || " \
 	"excluded.v" RETURNS_OWN
 #define ROWS(which) \
-	"{SELECT k, v, x, t FROM (SELECT pg_current_snapshot()::text t) s LEFT JOIN (}SELECT k, v{, " \
-	"xmin::text x} FROM krait_lab.kv WHERE " which "{) r ON true ORDER BY k}"
+	"{SELECT k, v, x, t FROM (SELECT pg_current_snapshot() t) s LEFT JOIN (}SELECT k, v{, " \
+	"xmin x} FROM krait_lab.kv WHERE " which "{) r ON true ORDER BY k}"
 static const struct {
 	const char *name, *sql, *takes;
+	const char *plain; /* the name of it without the certificate, of what writes */
 } sql[STATEMENTS] = {
 	[KL_READ] = {"r", READ, "k"},
 	[READ_SHARED] = {"rs", READ " FOR SHARE", "k"},
@@ -71,20 +72,20 @@ static const struct {
 	[KL_WRITE] = {"w",
 		"INSERT INTO krait_lab.kv VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = "
 		"excluded.v" RETURNS_OWN,
-		"kv"},
-	[UPDATE_ONE] = {"o", "UPDATE krait_lab.kv SET v = $2 WHERE k = $1" RETURNS_OWN, "kv"},
-	[KL_DELETE] = {"d", "DELETE FROM krait_lab.kv WHERE k = $1" RETURNS_OWN, "k"},
+		"kv", "w-"},
+	[UPDATE_ONE] = {"o", "UPDATE krait_lab.kv SET v = $2 WHERE k = $1" RETURNS_OWN, "kv", "o-"},
+	[KL_DELETE] = {"d", "DELETE FROM krait_lab.kv WHERE k = $1" RETURNS_OWN, "k", "d-"},
 	[KL_INSERT] = {"i", "INSERT INTO krait_lab.kv VALUES ($1, $2) ON CONFLICT (k) DO NOTHING" RETURNS_OWN,
-		"kv"},
-	[KL_INC] = {"n", "UPDATE krait_lab.kv SET v = v + $2 WHERE k = $1 RETURNING v" ADDS_OWN, "kv"},
-	[KL_APPEND] = {"a", APPEND, "kv"},
-	[KL_ADD] = {"t", APPEND, "kv"},
+		"kv", "i-"},
+	[KL_INC] = {"n", "UPDATE krait_lab.kv SET v = v + $2 WHERE k = $1 RETURNING v" ADDS_OWN, "kv", "n-"},
+	[KL_APPEND] = {"a", APPEND, "kv", "a-"},
+	[KL_ADD] = {"t", APPEND, "kv", "t-"},
 	[KL_RANGE] = {"g", ROWS("k >= $1 AND k < $2 ORDER BY k LIMIT $3"), "khm"},
 	[KL_SCAN] = {"s", ROWS("starts_with(k, $1) AND v >= $2 AND v < $3"), "kgl"},
 	[KL_UPDATE] = {"u",
 		"UPDATE krait_lab.kv SET v = $2 WHERE starts_with(k, $1) AND v >= $3 AND v < $4 RETURNING k, "
 		"v" ADDS_OWN,
-		"kvgl"},
+		"kvgl", "u-"},
 };
 enum { STATEMENT_SIZE = 400 };
 
@@ -117,6 +118,7 @@ struct pg_client {
 	PGconn *connection;
 	uint32_t node;
 	bool certified;
+	bool told; /* this transaction its own number */
 };
 
 static void ignore(void *data, const PGresult *notice)
@@ -212,13 +214,15 @@ static bool take_rows(const struct kl_op *op, const PGresult *answer, struct kl_
 	return !certified || kl_result_view(result, PQgetvalue(answer, 0, 3));
 }
 
-static bool take_answer(const struct pg_client *c, const struct kl_op *op, PGresult *answer,
+static bool take_answer(struct pg_client *c, const struct kl_op *op, PGresult *answer,
 	struct kl_result *result)
 {
 	bool some = strcmp(PQcmdTuples(answer), "0") != 0, certified = some && c->certified;
 
-	if (certified && !(KL_BIT(op->kind) & KL_READS))
+	if (certified && !c->told && !(KL_BIT(op->kind) & KL_READS)) {
 		result->own = number(answer, 0, PQnfields(answer) - 1);
+		c->told = true;
+	}
 	switch (op->kind) {
 	case KL_READ_LIST:
 	case KL_READ_SET:
@@ -247,32 +251,34 @@ static int which_of(const struct kl_op *op)
 }
 
 /* What a statement takes, in its order; NULL: none. How many. */
-static int arguments_of(const struct kl_op *op, char texts[6][24], const char *values[6])
+static int arguments_of(const struct kl_op *op, char texts[6][KL_DECIMAL], const char *values[6])
 {
 	int n = 0;
 
-	for (const char *t = sql[which_of(op)].takes; *t; t++, n++) {
-		int64_t given = *t == 'v' ? op->value
-			: *t == 'g'       ? op->ge
-			: *t == 'l'       ? op->lt
-					  : (int64_t)op->limit;
-
-		(void)snprintf(texts[n], sizeof texts[n], "%lld", (long long)given);
-		values[n] = *t == 'k'             ? op->key
-			: *t == 'h'               ? op->high
-			: *t == 'm' && !op->limit ? NULL
-						  : texts[n];
-	}
+	for (const char *t = sql[which_of(op)].takes; *t; t++, n++)
+		switch (*t) {
+		case 'k': values[n] = op->key; break;
+		case 'h': values[n] = op->high; break;
+		case 'v': values[n] = kl_decimal(op->value, texts[n]); break;
+		case 'g': values[n] = kl_decimal(op->ge, texts[n]); break;
+		case 'l': values[n] = kl_decimal(op->lt, texts[n]); break;
+		default: values[n] = op->limit ? kl_decimal(op->limit, texts[n]) : NULL;
+		}
 	return n;
+}
+
+static const char *name_of(const struct pg_client *c, int which)
+{
+	return c->told && sql[which].plain ? sql[which].plain : sql[which].name;
 }
 
 static PGresult *execute(struct pg_client *c, const struct kl_op *op)
 {
-	char texts[6][24];
+	char texts[6][KL_DECIMAL];
 	const char *values[6];
 	int n = arguments_of(op, texts, values);
 
-	return PQexecPrepared(c->connection, sql[which_of(op)].name, n, values, NULL, NULL, 0);
+	return PQexecPrepared(c->connection, name_of(c, which_of(op)), n, values, NULL, NULL, 0);
 }
 
 static bool take_cells(const PGresult *answer, struct kl_result *result)
@@ -351,6 +357,7 @@ static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
 	struct pg_client *c = (struct pg_client *)client;
 	const struct kl_level *level = c->node > 0 && client->level == levels ? &levels[1] : client->level;
 
+	c->told = false;
 	return say(c, level->sent, "BEGIN", result);
 }
 static enum kl_answer commit(struct kl_client *client, struct kl_result *result)
@@ -378,6 +385,18 @@ static void close_client(struct kl_client *client)
 	free(client);
 }
 
+static bool prepare(struct kl_store *store, const struct pg_client *c, const char *name, int which,
+	bool certified)
+{
+	char text[STATEMENT_SIZE];
+	PGresult *answer = PQprepare(c->connection, name, text_of(certified, which, text), 0, NULL);
+	bool fine = PQresultStatus(answer) == PGRES_COMMAND_OK ||
+		kl_fail(store, "%s", PQerrorMessage(c->connection));
+
+	PQclear(answer);
+	return fine;
+}
+
 /* What a replica calls a snapshot does not list who was under way: it certifies nothing. */
 static struct kl_client *connect_to(struct kl_store *store, uint32_t node)
 {
@@ -390,18 +409,12 @@ static struct kl_client *connect_to(struct kl_store *store, uint32_t node)
 	c->certified = store->certificate && node == 0;
 	if (c->connection) /* statements of scripts name no schema */
 		PQclear(PQexec(c->connection, "SET search_path TO krait_lab"));
-	for (int i = 0; c->connection && i < STATEMENTS; i++) {
-		char text[STATEMENT_SIZE];
-		PGresult *answer =
-			PQprepare(c->connection, sql[i].name, text_of(c->certified, i, text), 0, NULL);
-
-		if (PQresultStatus(answer) != PGRES_COMMAND_OK) {
-			(void)kl_fail(store, "%s", PQerrorMessage(c->connection));
+	for (int i = 0; c->connection && i < STATEMENTS; i++)
+		if (!prepare(store, c, sql[i].name, i, c->certified) ||
+			(c->certified && sql[i].plain && !prepare(store, c, sql[i].plain, i, false))) {
 			PQfinish(c->connection);
 			c->connection = NULL;
 		}
-		PQclear(answer);
-	}
 	if (c->connection)
 		return &c->client;
 	free(c);
@@ -845,7 +858,7 @@ static bool is_blocked(struct kl_store *store, struct kl_client *client)
 /* With the arguments in it. */
 static void show_statement(const struct kl_client *client, const struct kl_op *op, char *out, size_t size)
 {
-	char texts[6][24], text[STATEMENT_SIZE];
+	char texts[6][KL_DECIMAL], text[STATEMENT_SIZE];
 	const char *values[6], *takes = sql[which_of(op)].takes;
 	size_t n = 0;
 

@@ -4,26 +4,29 @@
 
 #include "lab/workloads/workload.h"
 
+enum { KEYS, OPS, LEAST, READS, RMW, READERS, LOCKS, THERE, ZIPF, END };
+
 static const struct kr_parameter parameters[] = {
-	{"keys", "registers", 20, 1, 10000},
-	{"ops", "most operations of a transaction", 4, 1, 20},
-	{"least", "fewest operations of a transaction", 1, 1, 20},
-	{"reads", "percent of the operations that are reads", 50, 0, 100},
-	{"rmw", "percent of the writes that read their key first", 25, 0, 100},
-	{"readers", "percent of the transactions that only read", 25, 0, 100},
-	{"locks", "percent of the reads before a write that lock", 0, 0, 100},
-	{"there",
+	[KEYS] = {"keys", "registers", 20, 1, 10000},
+	[OPS] = {"ops", "most operations of a transaction", 4, 1, 20},
+	[LEAST] = {"least", "fewest operations of a transaction", 1, 1, 20},
+	[READS] = {"reads", "percent of the operations that are reads", 50, 0, 100},
+	[RMW] = {"rmw", "percent of the writes that read their key first", 25, 0, 100},
+	[READERS] = {"readers", "percent of the transactions that only read", 25, 0, 100},
+	[LOCKS] = {"locks", "percent of the reads before a write that lock", 0, 0, 100},
+	[THERE] = {"there",
 		"1: all keys are there from the start, and writes are updates; 0: half of them, and upserts",
 		0, 0, 1},
-	{"zipf", "exponent of a zipfian choice of keys, in hundredths; 0: all alike", 0, 0, 300},
-	{0},
+	[ZIPF] = {"zipf", "exponent of a zipfian choice of keys, in hundredths; 0: all alike", 0, 0, 300},
+	[END] = {0},
 };
 
 static bool initial(const struct kr_job *work, struct kr_mem *mem, struct kr_rows *out)
 {
+	const int64_t *of = work->of;
 	char key[KL_KEY];
 
-	for (int64_t i = 0; i < kr_job_parameter(work, "keys"); i += 2 - kr_job_parameter(work, "there")) {
+	for (int64_t i = 0; i < of[KEYS]; i += 2 - of[THERE]) {
 		(void)snprintf(key, sizeof key, "r%02d", (int)i);
 		if (!kr_rows_add(mem, out, key, i))
 			return false;
@@ -34,25 +37,24 @@ static bool initial(const struct kr_job *work, struct kr_mem *mem, struct kr_row
 static void plan(struct kr_plan *p)
 {
 	const struct kr_job *work = p->work;
-	uint64_t most = (uint64_t)kr_job_parameter(work, "ops"),
-		 least = (uint64_t)kr_job_parameter(work, "least"),
+	const int64_t *of = work->of;
+	uint64_t most = (uint64_t)of[OPS], least = (uint64_t)of[LEAST],
 		 n = least < most ? least + kr_plan_below(p, most - least + 1) : most;
-	bool reader = kr_plan_chance(p, kr_job_parameter(work, "readers"));
+	bool reader = kr_plan_chance(p, of[READERS]);
 
 	p->reads_only = reader;
 	for (uint64_t i = 0; i < n; i++) {
 		int k = (int)(work->zipf.n ? kr_zipf_next(&work->zipf, &p->rng)
-					   : kr_plan_below(p, (uint64_t)kr_job_parameter(work, "keys")));
-		bool reads = reader || kr_plan_chance(p, kr_job_parameter(work, "reads"));
-		bool first = reads || kr_plan_chance(p, kr_job_parameter(work, "rmw"));
+					   : kr_plan_below(p, (uint64_t)of[KEYS]));
+		bool reads = reader || kr_plan_chance(p, of[READS]);
+		bool first = reads || kr_plan_chance(p, of[RMW]);
 		struct kr_step *step = first ? kr_plan_add(p, KL_READ, "r%02d", k) : NULL;
 
-		if (step && !reads && kr_plan_chance(p, kr_job_parameter(work, "locks")) &&
-			kr_plan_has(p, KL_LOCKING))
+		if (step && !reads && kr_plan_chance(p, of[LOCKS]) && kr_plan_has(p, KL_LOCKING))
 			step->op.lock = KL_EXCLUSIVE;
 		if (!reads && (step = kr_plan_add(p, KL_WRITE, "r%02d", k)) != NULL) {
 			step->op.value = kr_plan_value(p, 0);
-			step->op.exists = kr_job_parameter(work, "there") == 1;
+			step->op.exists = of[THERE] == 1;
 		}
 	}
 }
