@@ -28,7 +28,9 @@ static void pause_ns(int64_t ns)
 
 static bool is_stopped(const struct kr_run *run)
 {
-	return run->control->stop || (run->control->began && kl_now() - run->control->began > run->duration);
+	const struct kr_control *c = run->control;
+
+	return c->stop || (c->began && kl_now() - c->began - c->late - kr_run_late(c) > run->duration);
 }
 
 static struct kl_client *open_client(const struct kr_session *s)
@@ -57,6 +59,8 @@ static bool connect(struct kr_session *s)
 			s->client->number = s->number;
 			return true;
 		}
+		if (s->run->control->fault_due) /* it may be away for as long as that takes */
+			end = kl_now() + (int64_t)CONNECT_MS * 1000000;
 		if (kl_now() > end) {
 			kr_run_fail(s->run, KR_RUN_FAILED, "client %" PRIu32 " cannot connect: %s", s->number,
 				s->run->store.why);

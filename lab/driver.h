@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define KL_ABI 5
+#define KL_ABI 6
 #define KL_NODES_MOST 5
 
 /* In a driver's file: the library that it is built with, as pkg-config calls it (or else -lMODULE and
@@ -125,7 +125,8 @@ struct kl_store {
 	enum { KL_FAILED, KL_LACKING, KL_REFUSING } failure; /* of the last call: the kind */
 	bool small_disk;        /* a private server's data are on a disk of their own (driver->data) */
 	void *own;              /* the driver's */
-	struct kr_relay *relay;
+	bool parts;             /* what nodes send each other goes through relays, to be cut off */
+	struct kr_relay *relay, *relays[KL_NODES_MOST]; /* before the server; before each node */
 	char relayed[108];      /* the socket to connect to in place of the server's own; empty: that */
 	char version[160];      /* of server and library, set by `start` */
 	char why[512];          /* why the last call that failed did */
@@ -186,7 +187,9 @@ struct kl_driver {
 	/* Faults; NULL: not of this store. */
 	bool (*kill_clients)(struct kl_store *store);                 /* the server ends all connections */
 	void (*socket)(const struct kl_store *store, char out[300]); /* of a private server */
-	bool (*isolate)(struct kl_store *store, uint32_t node, bool isolated); /* of a cluster */
+	/* Of a cluster whose nodes reach each other by kl_relay_node: one was cut off; until it is back. */
+	bool (*parted)(struct kl_store *store, uint32_t node);
+	bool (*restart_node)(struct kl_store *store, uint32_t node); /* of a cluster, after it was killed */
 	/* of the server; the first is the main one, the others serve clients */
 	size_t (*processes)(struct kl_store *store, pid_t *out, size_t most);
 	/* Directed runs. Does what the client has sent wait for another transaction? By another thread, after
@@ -238,6 +241,8 @@ KL_EXPORT bool kl_refuse(struct kl_store *store, const char *format, ...)
 KL_EXPORT bool kl_is_local(const char *host);
 /* A port of the loopback address that nobody listens on; 0: none. */
 KL_EXPORT int kl_free_port(void);
+/* Where others reach a node that listens at this port of 127.0.0.1: there, or at a relay. */
+KL_EXPORT bool kl_relay_node(struct kl_store *store, uint32_t node, int port, char host[16]);
 /* Fills code and message; returns `answer`. */
 KL_EXPORT enum kl_answer kl_error(struct kl_result *result, enum kl_answer answer, const char *code,
 	const char *message);
@@ -252,10 +257,12 @@ KL_EXPORT bool kl_program(struct kl_store *store, const char *name, const char *
 	char out[512]);
 /* waits; true if it exits with 0 */
 KL_EXPORT bool kl_home_run(struct kl_store *store, const char *const *argv);
-KL_EXPORT bool kl_home_start(struct kl_store *store, const char *const *argv); /* a server, which stays */
-/* Until it is ready; false after kl_fail, if it is not in time. */
-KL_EXPORT bool kl_home_wait(struct kl_store *store, int seconds,
-	bool (*ready)(struct kl_store *store, uint32_t node), uint32_t node);
+/* A server, which stays: the only one, or a node of a cluster. */
+KL_EXPORT bool kl_home_start(struct kl_store *store, uint32_t node, const char *const *argv);
+/* Until it is ready; false after kl_fail, if it ends before that, or is not in time: minutes, for a machine
+ * that has much else to do. */
+KL_EXPORT bool kl_home_wait(struct kl_store *store, bool (*ready)(struct kl_store *store, uint32_t node),
+	uint32_t node);
 /* the server, at once, and waits for all of it */
 KL_EXPORT void kl_home_kill(struct kl_store *store);
 KL_EXPORT void kl_home_stop(struct kl_store *store);                           /* as is proper, within 10 s */

@@ -1,7 +1,9 @@
 /* A private folder and the programs that run in it. A process of its own, the keeper, has made all of them:
  * it does what the lab says through a socket, and when the socket closes, because the lab is done, was killed
  * or has crashed, it ends every process that descends from it and removes the folder. Nothing else is ever
- * signalled, and no folder removed that lacks its mark. */
+ * signalled, and no folder removed that lacks its mark.
+ *
+ * Longer than usual: what is asked of the keeper, and the keeper, are two sides of one thing. */
 #define _GNU_SOURCE /* initgroups, nftw, environ */
 #include <dirent.h>
 #include <errno.h>
@@ -33,14 +35,22 @@
 #include "lab/driver.h"
 #include "lab/home.h"
 
-enum { DISK_MIB = 256, MESSAGE = 16 << 10, ARGUMENTS = 64, PROCESSES = 4096, GRACE_MS = 10000 };
+enum {
+	READY_S = 240,
+	DISK_MIB = 256,
+	MESSAGE = 16 << 10,
+	ARGUMENTS = 64,
+	PROCESSES = 4096,
+	GRACE_MS = 10000
+};
 #define MARK "krait-lab"
 
 struct kl_home {
 	char path[64];
 	int socket;
 	pid_t keeper;
-	pid_t server; /* the last one of */
+	pid_t server;               /* the last one of */
+	pid_t nodes[KL_NODES_MOST]; /* of a cluster */
 	bool several;
 	char user[32]; /* empty: nobody else */
 	char disk[32]; /* a folder of it that is a disk of its own; empty: none */
@@ -317,8 +327,8 @@ static int64_t fill_disk(const struct kl_home *home, bool full)
 	return close(fd);
 }
 
-/* 'r' runs a program and waits, 's' starts a server, 'k' kills it, 't' stops it; 'd' makes a disk, which 'f'
- * fills and 'e' gives back. */
+/* 'r' runs a program and waits, 's' starts a server, 'k' kills it, 't' stops it; 'n' kills one node of
+ * several; 'd' makes a disk, which 'f' fills and 'e' gives back. */
 static int64_t obey(struct kl_home *home, char *message, size_t length)
 {
 	int status = 0;
@@ -333,6 +343,9 @@ static int64_t obey(struct kl_home *home, char *message, size_t length)
 		home->several = home->server > 0;
 		home->server = spawn(home, message, length);
 		return home->server;
+	case 'n':
+		pid = (pid_t)atol(message + 1);
+		return pid > 0 && kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid ? 0 : -1;
 	case 'd': return make_disk(home, message + 1);
 	case 'f': return fill_disk(home, true);
 	case 'e': return fill_disk(home, false);
@@ -488,23 +501,36 @@ bool kl_home_run(struct kl_store *store, const char *const *argv)
 	return kl_fail(store, "%s failed: %s", argv[0], log);
 }
 
-bool kl_home_start(struct kl_store *store, const char *const *argv)
+bool kl_home_start(struct kl_store *store, uint32_t node, const char *const *argv)
 {
 	int64_t pid = ask(store->home, 's', argv);
 
-	store->home->server = (pid_t)pid;
+	store->home->server = store->home->nodes[node] = (pid_t)pid;
 	return pid > 0 || kl_fail(store, "cannot start %s", argv[0]);
 }
 
-bool kl_home_wait(struct kl_store *store, int seconds, bool (*ready)(struct kl_store *store, uint32_t node),
-	uint32_t node)
+static bool has_ended(pid_t pid)
+{
+	char path[64], text[512], *after;
+	FILE *file;
+
+	(void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+	file = fopen(path, "re");
+	text[file ? fread(text, 1, sizeof text - 1, file) : 0] = '\0';
+	if (file)
+		(void)fclose(file);
+	after = strrchr(text, ')');
+	return !after || strncmp(after, ") Z", 3) == 0; /* the keeper looks when it is to stop all */
+}
+
+bool kl_home_wait(struct kl_store *store, bool (*ready)(struct kl_store *store, uint32_t node), uint32_t node)
 {
 	static const struct timespec tick = {0, 20000000};
-	int64_t end = kl_now() + (int64_t)seconds * 1000000000;
+	int64_t end = kl_now() + READY_S * INT64_C(1000000000);
 	char log[400];
 
 	while (!ready(store, node)) {
-		if (kl_now() > end) {
+		if (kl_now() > end || has_ended(store->home->nodes[node])) {
 			kl_home_log(store, log, sizeof log);
 			return kl_fail(store, "the server does not start: %s", log);
 		}
@@ -520,6 +546,17 @@ bool kl_home_fill(struct kl_store *store, bool full)
 
 void kl_home_kill(struct kl_store *store) { (void)ask(store->home, 'k', NULL); }
 void kl_home_stop(struct kl_store *store) { (void)ask(store->home, 't', NULL); }
+
+pid_t kr_home_node(const struct kl_store *store, uint32_t node) { return store->home->nodes[node]; }
+
+bool kr_home_kill_node(struct kl_store *store, uint32_t node)
+{
+	char pid[24];
+
+	(void)snprintf(pid, sizeof pid, "%ld", (long)store->home->nodes[node]);
+	return ask(store->home, 'n', (const char *const[]){pid, NULL}) == 0 ||
+		kl_fail(store, "cannot kill node %u", (unsigned)node);
+}
 
 size_t kl_home_processes(struct kl_store *store, pid_t *out, size_t most)
 {

@@ -7,6 +7,10 @@
 /* All of its processes end, the folder goes. Nothing to do without one. */
 void kr_home_close(struct kl_store *store);
 
+/* Of a cluster: a node's process; ends it at once. */
+pid_t kr_home_node(const struct kl_store *store, uint32_t node);
+bool kr_home_kill_node(struct kl_store *store, uint32_t node);
+
 /* As fork, of a process that holds a store: it ends with this one, leaves no core file, and what keeps its
  * folders is waited for here if it crashes. */
 pid_t kr_home_fork(void);

@@ -71,6 +71,12 @@ static void print_line(struct watch *w, int64_t now)
 	w->next_line = now + SECOND;
 }
 
+/* A fault ends only when its server is back, which takes what it takes, within kl_home_wait's limit. */
+static bool waits_for_server(const struct watch *w)
+{
+	return !w->interrupted && !w->run->control->failed && kr_run_late(w->run->control) > 0;
+}
+
 static void look(struct watch *w)
 {
 	struct kr_control *c = w->run->control;
@@ -91,7 +97,7 @@ static void look(struct watch *w)
 			(int)(SPACE >> 20));
 	if (c->stop && !w->stop_by)
 		w->stop_by = now + PATIENCE_S * SECOND;
-	if (w->stop_by && now > w->stop_by)
+	if (w->stop_by && now > w->stop_by && !waits_for_server(w))
 		(void)kill(w->worker, SIGKILL);
 	print_line(w, now);
 	if (!w->options.check_every || !w->options.levels || !c->started || c->stop || now < w->next_check)

@@ -22,6 +22,9 @@ struct kr_control {
 	/* broken: invariants of the workload */
 	_Atomic uint64_t committed, aborted, unknown, statements_failed, broken;
 	_Atomic int64_t began;
+	/* when the fault under way was to be over, 0: none is; and how long it took beyond that with others,
+	 * until a server was back: time that does not count */
+	_Atomic int64_t fault_due, late;
 	_Atomic uint32_t events_n;
 	struct { char name[24]; int64_t from, to; } events[KR_EVENTS_MOST];
 	_Atomic uint32_t failing;   /* who writes `message` first */
@@ -68,6 +71,9 @@ const struct kl_level *kr_run_level(const struct kr_run *run, uint32_t client);
 const struct kl_level *kr_run_one_level(const struct kr_run *run);
 /* What a level of the driver is known to keep, on as many nodes as there are. */
 const char *kr_run_keeps(const struct kr_run *run, const struct kl_level *level);
+
+/* How long the fault under way has taken beyond its time. */
+int64_t kr_run_late(const struct kr_control *control);
 
 /* Says why the recording stops; the first one to say stands. */
 void kr_run_fail(struct kr_run *run, enum kr_run_failure kind, const char *format, ...)

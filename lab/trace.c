@@ -225,14 +225,16 @@ static bool copy_lines(FILE *in, FILE *out)
 	return fine;
 }
 
+static bool is_serial(const char *level) { return strcmp(level, "ser") == 0 || strcmp(level, "pl-ss") == 0; }
+
 bool kr_run_files_finish(struct kr_run *run, struct kr_order_told *told)
 {
 	FILE *in = fopen(run->path, "re"), *out = open_in(run->folder, "final", "we"),
 	     *sink = open_in(run->folder, KR_SINK_NAME, "re");
-	const char *claims = run->shares[0].level->claims;
-	struct kr_order_asked asked = {.serial = kr_run_one_level(run) && run->store.nodes == 1 &&
-			(run->store.driver->facts & KL_SERIAL) &&
-			(strcmp(claims, "ser") == 0 || strcmp(claims, "pl-ss") == 0),
+	const struct kl_level *level = run->shares[0].level;
+	struct kr_order_asked asked = {.serial = kr_run_one_level(run) &&
+			(run->store.driver->facts & KL_SERIAL) && is_serial(level->claims) &&
+			(run->store.nodes == 1 || is_serial(kr_run_keeps(run, level))),
 		.sees = run->store.driver->sees};
 	bool fine = in && out && write_header(run, true, out);
 

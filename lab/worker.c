@@ -70,7 +70,7 @@ static void fail_store(struct kr_run *run)
 
 void kr_fault_wait(int64_t ns)
 {
-	int64_t wait = ns > 0 ? ns : 500000000;
+	int64_t wait = ns > 0 ? ns : KR_FAULT_USUAL;
 	struct timespec time = {(time_t)(wait / 1000000000), (long)(wait % 1000000000)};
 
 	(void)nanosleep(&time, NULL);
@@ -88,9 +88,17 @@ static bool prepare_faults(struct kr_run *run)
 
 	for (uint32_t i = 0; i < run->planned_n; i++) {
 		relayed |= run->planned[i].fault->relayed;
+		run->store.parts |= run->planned[i].fault->parts;
 		run->store.small_disk |= run->planned[i].fault->small_disk;
 	}
 	return relayed;
+}
+
+int64_t kr_run_late(const struct kr_control *control)
+{
+	int64_t due = control->fault_due, now = kl_now();
+
+	return due > 0 && now > due ? now - due : 0;
 }
 
 static void do_fault(struct kr_run *run, const struct kr_planned *planned)
@@ -99,7 +107,11 @@ static void do_fault(struct kr_run *run, const struct kr_planned *planned)
 	uint32_t n = control->events_n;
 	int64_t from = kl_now();
 
-	if (!planned->fault->run(&run->store, planned->lasts)) {
+	control->fault_due = from + (planned->lasts > 0 ? planned->lasts : KR_FAULT_USUAL);
+	bool fine = planned->fault->run(&run->store, planned->lasts);
+	control->late += kr_run_late(control);
+	control->fault_due = 0;
+	if (!fine) {
 		kr_run_fail(run, KR_RUN_FAILED, "fault %s: %s", planned->fault->name, run->store.why);
 		return;
 	}

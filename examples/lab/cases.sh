@@ -17,7 +17,8 @@ standby            -d postgresql --nodes 2 --spread transactions -w registers:rm
 standby-sessions   -d postgresql --nodes 2 -w registers:rmw=80 --check si,ra
 galera             -d mariadb --nodes 2 -l ser -w registers:keys=12 --check si,ser
 galera-rr          -d mariadb --nodes 2 -l rr -w registers:rmw=80,keys=12 --check pl-2,ra,pl-2+
-galera-partition   -d mariadb --nodes 3 -w registers:keys=12 --faults partition@1s,for=5s --duration 14 --rate 200 --check keeps
+galera-partition   -d mariadb --nodes 3 -w registers:keys=12 --faults partition@1s,for=8s --duration 14 --rate 200 --check keeps
+etcd-partition     -d etcd --nodes 3 -w registers:keys=12 --faults partition@1s,for=6s --duration 12 --rate 200 --check keeps
 firebird           -d firebird -l stability -w registers:rmw=80 --check ser,si
 wiredtiger         -d wiredtiger -l read-committed -w registers:rmw=80,keys=6 --check claim
 inversion          -d sim -l inversion --check ser,pl-ss

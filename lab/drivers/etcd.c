@@ -5,7 +5,12 @@
  *
  * Each request that writes makes one revision of the whole store, and each answer names the one it saw:
  * places in the order of serialization. A request also writes its id, under ~by/, which tells afterwards
- * whether it took effect and where. Errors tell nothing of that. Everything is under krait_lab/. */
+ * whether it took effect and where. Errors tell nothing of that. Everything is under krait_lab/.
+ *
+ * A cluster keeps the same: any member asks the others for the revision of a first read, and revisions are
+ * of all. One that is cut off from most answers with an error, in the end.
+ *
+ * Longer than usual: a driver is one file. */
 #include <curl/curl.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -20,22 +25,27 @@ KL_NEEDS("jansson", "libjansson-dev");
 
 #define PREFIX "krait_lab/"
 #define BY "~by/"
-enum { READY_S = 30, TIMEOUT_S = 10 };
+enum { TIMEOUT_S = 10 };
 
 static const struct kl_level levels[] = {
 	{"serializable", "", "pl-ss", "pl-ss", NULL},
 	{0},
 };
 
+static const char *const cluster_keeps[] = {"pl-ss"};
+
 struct etcd {
-	char url[256];
-	char program[512], data[300], client_url[64], peer_url[64], cluster[80];
+	char url[KL_NODES_MOST][256]; /* for clients */
+	char program[512], folder[256];
+	int ports[KL_NODES_MOST];      /* where members listen for each other, */
+	char peers[KL_NODES_MOST][64]; /* and where they find each other */
 	bool made;
 };
 
 struct etcd_client {
 	struct kl_keys_client keys;
 	CURL *curl;
+	const char *url;
 	char *answer;
 	size_t answer_n, answer_cap;
 	int64_t revision; /* that is read; 0: none yet */
@@ -122,15 +132,14 @@ static size_t take(char *data, size_t size, size_t n, void *to)
 }
 
 /* Takes `request`. The answer, or NULL: what became of it is not known. */
-static json_t *call(struct etcd_client *c, const struct etcd *etcd, const char *path, json_t *request,
-	struct kl_result *result)
+static json_t *call(struct etcd_client *c, const char *path, json_t *request, struct kl_result *result)
 {
 	char *text = request ? json_dumps(request, JSON_COMPACT) : NULL, url[400];
 	long status = 0;
 	json_t *answer = NULL;
 	CURLcode code = CURLE_OUT_OF_MEMORY;
 
-	(void)snprintf(url, sizeof url, "%s/v3/%s", etcd->url, path);
+	(void)snprintf(url, sizeof url, "%s/v3/%s", c->url, path);
 	c->answer_n = 0;
 	if (text) {
 		(void)curl_easy_setopt(c->curl, CURLOPT_URL, url);
@@ -157,8 +166,6 @@ static int64_t integer(const json_t *object, const char *name)
 	return text ? strtoll(text, NULL, 10) : 0;
 }
 
-static const struct etcd *etcd_of(const struct etcd_client *c) { return c->keys.client.store->own; }
-
 /* ---- reads ---- */
 
 static json_t *read_range(struct etcd_client *c, const char *key, const char *end, struct kl_result *result)
@@ -169,7 +176,7 @@ static json_t *read_range(struct etcd_client *c, const char *key, const char *en
 		(void)json_object_set_new(request, "range_end", key_of(end));
 	if (c->revision)
 		(void)json_object_set_new(request, "revision", json_integer(c->revision));
-	answer = call(c, etcd_of(c), "kv/range", request, result);
+	answer = call(c, "kv/range", request, result);
 	if (answer && !c->revision)
 		c->revision = integer(json_object_get(answer, "header"), "revision");
 	return answer;
@@ -319,7 +326,7 @@ static enum kl_answer commit(struct kl_client *client, struct kl_result *result)
 	result->place = (uint64_t)c->revision;
 	if (c->keys.own.n == 0)
 		return KL_OK;
-	json_t *answer = call(c, etcd_of(c), "kv/txn", request_of(c), result);
+	json_t *answer = call(c, "kv/txn", request_of(c), result);
 	if (!answer)
 		return KL_GONE;
 	bool done = json_is_true(json_object_get(answer, "succeeded"));
@@ -355,12 +362,13 @@ static void close_client(struct kl_client *client)
 	kl_keys_free(&c->keys);
 }
 
-static struct etcd_client *open_client(void)
+static struct etcd_client *open_client(const struct kl_store *store, uint32_t node)
 {
 	struct etcd_client *c = calloc(1, sizeof *c);
 
 	if (!c)
 		return NULL;
+	c->url = ((const struct etcd *)store->own)->url[node];
 	c->curl = curl_easy_init();
 	c->conditions = json_array();
 	(void)curl_easy_setopt(c->curl, CURLOPT_NOSIGNAL, 1L);
@@ -375,14 +383,14 @@ static struct etcd_client *open_client(void)
 }
 
 /* One answer to anything is the sign that it is there. */
-static struct kl_client *connect_client(struct kl_store *store)
+static struct kl_client *connect_to(struct kl_store *store, uint32_t node)
 {
-	struct etcd_client *c = open_client();
+	struct etcd_client *c = open_client(store, node);
 	struct kl_result result = {0};
 
 	if (!c)
 		return NULL;
-	json_t *answer = call(c, store->own, "kv/range", json_pack("{s:o}", "key", key_of(BY)), &result);
+	json_t *answer = call(c, "kv/range", json_pack("{s:o}", "key", key_of(BY)), &result);
 	if (answer) {
 		json_decref(answer);
 		return &c->keys.client;
@@ -392,27 +400,56 @@ static struct kl_client *connect_client(struct kl_store *store)
 	return NULL;
 }
 
+static struct kl_client *connect_client(struct kl_store *store) { return connect_to(store, 0); }
+
 /* ---- the store ---- */
 
 static bool is_ready(struct kl_store *store, uint32_t node)
 {
-	struct kl_client *client = connect_client(store);
+	struct kl_client *client = connect_to(store, node);
 
-	(void)node;
 	if (client)
 		close_client(client);
 	return client != NULL;
 }
 
+/* A member knows the others from the first; when it is started again, from its data. */
+static bool start_node(struct kl_store *store, uint32_t node)
+{
+	const struct etcd *etcd = store->own;
+	char name[16], data[300], peer[64], cluster[KL_NODES_MOST * 80] = "";
+	const char *const argv[] = {etcd->program, "--name", name, "--data-dir", data, "--listen-client-urls",
+		etcd->url[node], "--advertise-client-urls", etcd->url[node], "--listen-peer-urls", peer,
+		"--initial-advertise-peer-urls", etcd->peers[node], "--initial-cluster", cluster,
+		"--max-txn-ops", "100000", NULL};
+	size_t n = 0;
+
+	(void)snprintf(name, sizeof name, "n%u", (unsigned)node);
+	(void)snprintf(data, sizeof data, "%s/data%u", etcd->folder, (unsigned)node);
+	(void)snprintf(peer, sizeof peer, "http://127.0.0.1:%d", etcd->ports[node]);
+	for (uint32_t i = 0; i < store->nodes; i++)
+		n += (size_t)snprintf(cluster + n, sizeof cluster - n, "%sn%u=%s", i > 0 ? "," : "",
+			(unsigned)i, etcd->peers[i]);
+	return kl_home_start(store, node, argv);
+}
+
+static bool wait_for(struct kl_store *store, uint32_t node) { return kl_home_wait(store, is_ready, node); }
+
+static bool restart_node(struct kl_store *store, uint32_t node)
+{
+	return start_node(store, node) && wait_for(store, node);
+}
+
+/* None is ready before most are there. */
 static bool start_server(struct kl_store *store)
 {
-	struct etcd *etcd = store->own;
-	const char *const argv[] = {etcd->program, "--data-dir", etcd->data, "--listen-client-urls",
-		etcd->client_url, "--advertise-client-urls", etcd->client_url, "--listen-peer-urls",
-		etcd->peer_url, "--initial-advertise-peer-urls", etcd->peer_url, "--initial-cluster",
-		etcd->cluster, "--max-txn-ops", "100000", NULL};
-
-	return kl_home_start(store, argv) && kl_home_wait(store, READY_S, is_ready, 0);
+	for (uint32_t node = 0; node < store->nodes; node++)
+		if (!start_node(store, node))
+			return false;
+	for (uint32_t node = 0; node < store->nodes; node++)
+		if (!wait_for(store, node))
+			return false;
+	return true;
 }
 
 static bool make_server(struct kl_store *store)
@@ -423,11 +460,18 @@ static bool make_server(struct kl_store *store)
 	if (!kl_program(store, "etcd", "etcd-server", NULL, etcd->program) ||
 		!(folder = kl_home_open(store, "etcd")))
 		return false;
-	(void)snprintf(etcd->data, sizeof etcd->data, "%s/data", folder);
-	(void)snprintf(etcd->client_url, sizeof etcd->client_url, "http://127.0.0.1:%d", kl_free_port());
-	(void)snprintf(etcd->peer_url, sizeof etcd->peer_url, "http://127.0.0.1:%d", kl_free_port());
-	(void)snprintf(etcd->cluster, sizeof etcd->cluster, "default=%s", etcd->peer_url);
-	(void)snprintf(etcd->url, sizeof etcd->url, "%s", etcd->client_url);
+	(void)snprintf(etcd->folder, sizeof etcd->folder, "%s", folder);
+	for (uint32_t node = 0; node < store->nodes; node++) {
+		char host[16];
+
+		etcd->ports[node] = kl_free_port();
+		if (!kl_relay_node(store, node, etcd->ports[node], host))
+			return false;
+		(void)snprintf(etcd->peers[node], sizeof etcd->peers[node], "http://%s:%d", host,
+			etcd->ports[node]);
+		(void)snprintf(etcd->url[node], sizeof etcd->url[node], "http://127.0.0.1:%d",
+			kl_free_port());
+	}
 	return start_server(store);
 }
 
@@ -436,9 +480,9 @@ static bool take_address(struct kl_store *store)
 {
 	struct etcd *etcd = store->own;
 	char host[200] = "";
-	int length = snprintf(etcd->url, sizeof etcd->url, "%s", store->connect);
+	int length = snprintf(etcd->url[0], sizeof etcd->url[0], "%s", store->connect);
 
-	if (sscanf(store->connect, "http://%199[^:/]", host) != 1 || length >= (int)sizeof etcd->url)
+	if (sscanf(store->connect, "http://%199[^:/]", host) != 1 || length >= (int)sizeof etcd->url[0])
 		return kl_refuse(store, "--connect: found '%s', expected http://HOST:PORT", store->connect);
 	if (kl_is_local(host) || store->remote)
 		return true;
@@ -448,7 +492,7 @@ static bool take_address(struct kl_store *store)
 static void note_version(struct kl_store *store, struct etcd_client *c)
 {
 	struct kl_result result = {0};
-	json_t *answer = call(c, store->own, "maintenance/status", json_object(), &result);
+	json_t *answer = call(c, "maintenance/status", json_object(), &result);
 	const char *version = json_string_value(json_object_get(answer, "version"));
 
 	(void)snprintf(store->version, sizeof store->version, "etcd %.60s, libcurl " LIBCURL_VERSION,
@@ -457,12 +501,12 @@ static void note_version(struct kl_store *store, struct etcd_client *c)
 }
 
 /* All that is ours: how many keys it has; with `removes`, they are gone. */
-static int64_t all_keys(struct kl_store *store, struct etcd_client *c, bool removes)
+static int64_t all_keys(struct etcd_client *c, bool removes)
 {
 	struct kl_result result = {0};
 	json_t *range = json_pack("{s:o, s:o}", "key", encoded(PREFIX, strlen(PREFIX)), "range_end",
 		encoded("krait_lab0", strlen("krait_lab0")));
-	json_t *answer = call(c, store->own, removes ? "kv/deleterange" : "kv/range", range, &result);
+	json_t *answer = call(c, removes ? "kv/deleterange" : "kv/range", range, &result);
 	int64_t n = answer ? integer(answer, removes ? "deleted" : "count") : -1;
 
 	json_decref(answer);
@@ -482,7 +526,7 @@ static bool start(struct kl_store *store)
 	if (!c)
 		return false;
 	note_version(store, c);
-	int64_t there = all_keys(store, c, false);
+	int64_t there = all_keys(c, false);
 	etcd->made = there == 0;
 	close_client(&c->keys.client);
 	return there == 0 || kl_fail(store, "keys under " PREFIX " are there already");
@@ -491,10 +535,10 @@ static bool start(struct kl_store *store)
 static void stop(struct kl_store *store)
 {
 	struct etcd *etcd = store->own;
-	struct etcd_client *c = etcd && etcd->made && store->connect ? open_client() : NULL;
+	struct etcd_client *c = etcd && etcd->made && store->connect ? open_client(store, 0) : NULL;
 
 	if (c) {
-		(void)all_keys(store, c, true);
+		(void)all_keys(c, true);
 		close_client(&c->keys.client);
 	}
 	free(etcd);
@@ -504,11 +548,11 @@ static void stop(struct kl_store *store)
 /* What is under ~by/: the ids of all that took effect, with their revisions. */
 static bool order(struct kl_store *store, struct kl_sink *sink)
 {
-	struct etcd_client *c = open_client();
+	struct etcd_client *c = open_client(store, 0);
 	struct kl_result result = {0};
 	json_t *answer = c
-		? call(c, store->own, "kv/range",
-			  json_pack("{s:o, s:o}", "key", key_of(BY), "range_end", key_of("~by0")), &result)
+		? call(c, "kv/range", json_pack("{s:o, s:o}", "key", key_of(BY), "range_end", key_of("~by0")),
+			  &result)
 		: NULL,
 	       *kv;
 	size_t i;
@@ -541,6 +585,8 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.restart = start_server,
 	.load = kl_keys_load,
 	.connect = connect_client,
+	.connect_to = connect_to,
+	.cluster_keeps = cluster_keeps,
 	.begin = begin,
 	.run = run,
 	.commit = commit,
@@ -548,5 +594,7 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.hang_up = hang_up,
 	.close = close_client,
 	.order = order,
+	.parted = wait_for,
+	.restart_node = restart_node,
 	.processes = kl_home_processes,
 };

@@ -23,7 +23,7 @@
 KL_NEEDS("libmariadb", "libmariadb-dev");
 
 #define GALERA "/usr/lib/galera/libgalera_smm.so"
-enum { READY_S = 60, TEXT = 1200 };
+enum { TEXT = 1200 };
 
 static const struct kl_level levels[] = {
 	{"ser", "SERIALIZABLE", "ser", "ser", "mariadb-ser"},
@@ -54,6 +54,7 @@ static const char partitions[] =
 struct mariadb {
 	char host[256], user[128];
 	char socket[KL_NODES_MOST][256];
+	int ports[KL_NODES_MOST]; /* where nodes of a cluster listen for each other */
 	unsigned port;
 	char command[600], folder[256];
 	bool made;
@@ -434,10 +435,12 @@ static bool parse_address(struct kl_store *store)
 }
 
 /* Where a node of a cluster listens: for the others (a second port is for what a new one has missed), and for
- * a copy of everything. */
-static bool start_node(struct kl_store *store, uint32_t node, int port, int first)
+ * a copy of everything. Where nodes are to be cut off, they take silence for that after three seconds, not
+ * after five. */
+static bool start_node(struct kl_store *store, uint32_t node)
 {
 	struct mariadb *m = store->own;
+	char first[16], own[16]; /* where the others find them */
 	char data[300], path[300], group[120], options[300], receive[60], address[60], name[40], log[300];
 	const char *argv[24] = {m->command, "--no-defaults", data, path, "--skip-networking",
 		"--binlog-format=ROW", "--innodb-lock-wait-timeout=2", "--innodb-flush-log-at-trx-commit=2",
@@ -448,22 +451,28 @@ static bool start_node(struct kl_store *store, uint32_t node, int port, int firs
 		name, NULL};
 	size_t n = 9;
 
+	m->ports[node] = m->ports[node] ? m->ports[node] : kl_free_port();
+	if (store->nodes > 1 &&
+		(!kl_relay_node(store, 0, m->ports[0], first) ||
+			!kl_relay_node(store, node, m->ports[node], own)))
+		return false;
 	(void)snprintf(data, sizeof data, "--datadir=%s/data%u", m->folder, node);
 	(void)snprintf(path, sizeof path, "--socket=%s", m->socket[node]);
 	/* not on the disk that a fault fills: the server waits a minute before it tries again */
 	(void)snprintf(log, sizeof log, "--log-bin=%s/binlog", m->folder);
 	(void)snprintf(group, sizeof group, "--wsrep-cluster-address=gcomm://");
 	if (node > 0)
-		(void)snprintf(group, sizeof group, "--wsrep-cluster-address=gcomm://127.0.0.1:%d", first);
+		(void)snprintf(group, sizeof group, "--wsrep-cluster-address=gcomm://%s:%d", first,
+			m->ports[0]);
 	(void)snprintf(options, sizeof options,
-		"--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:%d;ist.recv_addr=127.0.0.1:%d",
-		port, kl_free_port());
+		"--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:%d;ist.recv_addr=127.0.0.1:%d%s",
+		m->ports[node], kl_free_port(), store->parts ? ";evs.suspect_timeout=PT3S" : "");
 	(void)snprintf(receive, sizeof receive, "--wsrep-sst-receive-address=127.0.0.1:%d", kl_free_port());
-	(void)snprintf(address, sizeof address, "--wsrep-node-address=127.0.0.1:%d", port);
+	(void)snprintf(address, sizeof address, "--wsrep-node-address=127.0.0.1:%d", m->ports[node]);
 	(void)snprintf(name, sizeof name, "--wsrep-node-name=n%u", node);
 	for (const char *const *more = store->nodes > 1 ? clustered : alone; *more; more++)
 		argv[n++] = *more;
-	return kl_home_start(store, argv);
+	return kl_home_start(store, node, argv);
 }
 
 /* Answers, and has all that the others have. */
@@ -486,14 +495,18 @@ static bool is_ready(struct kl_store *store, uint32_t node)
 	return ready;
 }
 
+static bool wait_for(struct kl_store *store, uint32_t node) { return kl_home_wait(store, is_ready, node); }
+
+static bool restart_node(struct kl_store *store, uint32_t node)
+{
+	return start_node(store, node) && wait_for(store, node);
+}
+
 /* One after the other: the first one is what the others join. */
 static bool start_server(struct kl_store *store)
 {
-	int first = kl_free_port();
-
 	for (uint32_t node = 0; node < store->nodes; node++)
-		if (!start_node(store, node, node ? kl_free_port() : first, first) ||
-			!kl_home_wait(store, READY_S, is_ready, node))
+		if (!restart_node(store, node))
 			return false;
 	return true;
 }
@@ -693,31 +706,6 @@ static bool kill_clients(struct kl_store *store)
 	return fine;
 }
 
-static bool set_option(struct kl_store *store, uint32_t node, const char *option)
-{
-	MYSQL *connection = open_node(store, NULL, node);
-	char text[96];
-
-	(void)snprintf(text, sizeof text, "SET GLOBAL wsrep_provider_options = '%.48s'", option);
-	bool fine = connection && tell(store, connection, text);
-	if (connection)
-		mysql_close(connection);
-	return fine;
-}
-
-/* By Galera's own switch: where they listen nodes tell each other, so that no relay can stand between them.
- * Meanwhile the others go on without a node after a second, not after five. */
-static bool isolate(struct kl_store *store, uint32_t node, bool isolated)
-{
-	bool fine = true;
-
-	for (uint32_t i = 0; i < store->nodes && fine; i++)
-		fine = set_option(store, i,
-			isolated ? "evs.suspect_timeout=PT1S" : "evs.suspect_timeout=PT5S");
-	return fine && set_option(store, node, isolated ? "gmcast.isolate=1" : "gmcast.isolate=0") &&
-		(isolated || kl_home_wait(store, READY_S, is_ready, node));
-}
-
 /* ---- directed runs ---- */
 
 /* The server tells what is at most a tenth of a second old, and renews that only when nobody has asked for so
@@ -774,7 +762,8 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.close = close_client,
 	.order = order,
 	.kill_clients = kill_clients,
-	.isolate = isolate,
+	.parted = wait_for,
+	.restart_node = restart_node,
 	.socket = socket_of,
 	.processes = kl_home_processes,
 	.blocked = is_blocked,

@@ -17,7 +17,7 @@
 
 KL_NEEDS("libpq", "libpq-dev");
 
-enum { READY_S = 30, PORT = 5432 };
+enum { PORT = 5432 };
 #define FOLDERS "/usr/lib/postgresql/*/bin"
 
 static const struct kl_level levels[] = {
@@ -495,12 +495,21 @@ static bool start_node(struct kl_store *store, const char *data, uint32_t node)
 		"hot_standby_feedback=on", NULL};
 
 	(void)snprintf(port, sizeof port, "%u", (unsigned)(PORT + node));
-	return kl_home_start(store, argv) && kl_home_wait(store, READY_S, is_ready, node);
+	return kl_home_start(store, node, argv) && kl_home_wait(store, is_ready, node);
 }
 
 static bool start_server(struct kl_store *store)
 {
 	return start_node(store, ((const struct postgresql *)store->own)->command[1], 0);
+}
+
+static bool restart_node(struct kl_store *store, uint32_t node)
+{
+	char data[640];
+
+	(void)snprintf(data, sizeof data, "%s%u", ((const struct postgresql *)store->own)->command[1],
+		(unsigned)node);
+	return start_node(store, data, node);
 }
 
 /* A copy of the first node, which follows it. */
@@ -512,7 +521,7 @@ static bool start_replica(struct kl_store *store, uint32_t node)
 		"-c", "fast", "-X", "stream", "-N", NULL};
 
 	(void)snprintf(data, sizeof data, "%s%u", pg->command[1], (unsigned)node);
-	return kl_home_run(store, argv) && start_node(store, data, node);
+	return kl_home_run(store, argv) && restart_node(store, node);
 }
 
 static bool make_server(struct kl_store *store)
@@ -660,7 +669,7 @@ static bool load(struct kl_store *store, const struct kl_row *rows, size_t count
 	PQclear(done);
 	PQfinish(connection);
 	for (uint32_t node = 1; node < store->nodes && fine; node++)
-		fine = kl_home_wait(store, READY_S, has_loaded, node);
+		fine = kl_home_wait(store, has_loaded, node);
 	return fine;
 }
 
@@ -898,6 +907,7 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.start = start,
 	.stop = stop,
 	.restart = start_server,
+	.restart_node = restart_node,
 	.load = load,
 	.connect = connect,
 	.connect_to = connect_to,

@@ -17,7 +17,7 @@
 KL_NEEDS("hiredis", "libhiredis-dev");
 
 #define PREFIX "krait_lab:"
-enum { READY_S = 30, TIMEOUT_S = 10 };
+enum { TIMEOUT_S = 10 };
 
 static const struct kl_level levels[] = {
 	{"watch", "", "pl-ss", "pl-ss", NULL},
@@ -250,7 +250,7 @@ static bool start_server(struct kl_store *store)
 		"--unixsocketperm", "700", "--dir", redis->folder, "--appendonly", "yes", "--appendfsync",
 		"no", "--save", "", "--maxclients", "1100", "--daemonize", "no", NULL};
 
-	return kl_home_start(store, argv) && kl_home_wait(store, READY_S, is_ready, 0);
+	return kl_home_start(store, 0, argv) && kl_home_wait(store, is_ready, 0);
 }
 
 static bool make_server(struct kl_store *store)

@@ -10,11 +10,13 @@ struct kr_fault {
 	const char *lacking;  /* what a store must have for it */
 	bool (*possible)(const struct kl_store *store);
 	bool relayed;         /* clients must go through the relay */
+	bool parts;           /* what nodes send each other must go through relays */
 	bool small_disk;      /* the server's data must be on a disk that can be filled */
 	/* Does it, and undoes it after `ns` if that is its kind. False: store->why. */
 	bool (*run)(struct kl_store *store, int64_t ns);
 };
 
+#define KR_FAULT_USUAL INT64_C(500000000)
 /* For `run`: so long, or half a second. */
 void kr_fault_wait(int64_t ns);
 /* For `possible`: does the driver tell where a private server listens? */
