@@ -2,17 +2,21 @@
 """Measures what it costs a client that krait-lab records it, on a PostgreSQL of its own.
 
     bench/lab.py [ROUNDS [SECONDS]]     default: 10 rounds of 5 seconds for each of four runs; goals: 0.95 without a certificate, 0.90 with
-    bench/lab.py --count [PAIRS]        instructions of a transaction, by callgrind: for a machine that is not quiet
+    bench/lab.py --count [TXNS]         instructions of a transaction, by callgrind: for a machine that is not quiet
+    bench/lab.py --cpu [ROUNDS [SECONDS]]   CPU time of a transaction, of clients and of the server, and context switches of clients: for one that is not quite
 
 8 clients, BEGIN and 4 statements (SELECT or UPDATE of one of 1,000 rows, each prepared) and COMMIT at REPEATABLE READ, unix socket, fsync off. bench/libpq.c does that and nothing else; krait-lab
 does the same transactions, without a certificate and with one. A round is bare, recorded, bare, certified, or in the other order, and each recorded run is divided by the bare one
 beside it; printed are medians of these ratios, with quartiles. Needs the release preset, Debian's packages postgresql and libpq-dev (and valgrind), and for times a quiet machine.
 """
+import glob
 import json
 import os
 import statistics
 import subprocess
 import sys
+import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "examples/record"))
@@ -41,7 +45,10 @@ class Postgresql:
         options = ("listen_addresses=", "unix_socket_permissions=0777", "fsync=off", "wal_level=logical", "deadlock_timeout=100ms")
         self.server.start((postgres, "-D", f"{folder}/data", "-k", folder, *(word for option in options for word in ("-c", option))),
                           lambda: subprocess.run([psql, "-h", folder, "-U", "postgres", "-c", ""], capture_output=True, check=False).returncode == 0)
-        return f"host={folder} dbname=postgres user=postgres"
+        with open(f"{folder}/data/postmaster.pid", encoding="utf-8") as file:
+            self.main = int(file.readline())
+        self.address = f"host={folder} dbname=postgres user=postgres"
+        return self
 
     def __exit__(self, *_):
         self.server.stop()
@@ -54,9 +61,12 @@ def bare(address, limit, *before):
     return int(txns) / float(seconds)
 
 
+def record(address, certificate, limit):
+    return [LAB, "record", "-q", "-d", "postgresql", "--connect", address, "-l", "rr", "-w", WORKLOAD, "--think", "0", "--clients", str(CLIENTS), "--certificate", certificate, *limit, "-o", TRACE]
+
+
 def lab(address, certificate, limit, *before):
-    subprocess.run([*before, LAB, "record", "-q", "-d", "postgresql", "--connect", address, "-l", "rr", "-w", WORKLOAD, "--think", "0", "--clients", str(CLIENTS),
-                    "--certificate", certificate, *limit, "-o", TRACE], stderr=subprocess.DEVNULL, check=True)
+    subprocess.run([*before, *record(address, certificate, limit)], stderr=subprocess.DEVNULL, check=True)
     n, first, last = 0, None, 0
     with open(TRACE, encoding="utf-8") as file:
         for txn in map(json.loads, file):
@@ -82,6 +92,65 @@ def rounds(address, count, seconds):
     for kind, name, goal in (("none", "krait-lab, no certificate", 0.95), ("auto", "krait-lab, certificate", 0.90)):
         quartiles = statistics.quantiles(kinds[kind], n=4) if count > 1 else kinds[kind] * 3
         print(f"| {name} | {statistics.median(rates[kind]):.0f} | {statistics.median(kinds[kind]):.3f} | {quartiles[0]:.3f} to {quartiles[2]:.3f} | {goal:.2f} |")
+
+
+def used(pids):
+    """Of processes so far, with all of their threads: seconds on a CPU, and how often they waited."""
+    seconds = switches = 0
+    for pid in pids:
+        for task in glob.glob(f"/proc/{pid}/task/*"):
+            try:
+                with open(task + "/schedstat", encoding="utf-8") as file:
+                    seconds += int(file.read().split()[0]) / 1e9
+                with open(task + "/status", encoding="utf-8") as file:
+                    switches += sum(int(line.split()[1]) for line in file if line.startswith("voluntary"))
+            except OSError:  # it has ended
+                pass
+    return seconds, switches
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
+        return file.read().split()
+
+
+def usage(server, command, ended):
+    """Of clients and of the server, a transaction: looked at while they work, so that what comes before and after does not count. `ended`: when transactions ended, asked afterwards."""
+    samples = []
+    with tempfile.TemporaryFile("w+") as out, subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL) as client:
+        while client.poll() is None:
+            samples.append((time.monotonic_ns(), used([client.pid, *children(client.pid)]), used(children(server.main))))
+            time.sleep(0.05)
+        out.seek(0)
+        times = ended(out.read())
+    first, last = times[0], times[-1]
+    inner = [sample for sample in samples if first + (last - first) / 10 < sample[0] < last - (last - first) / 10]
+    (start, mine, served), (end, my_end, serves) = inner[0], inner[-1]
+    n = sum(start < t <= end for t in times)
+    return (my_end[0] - mine[0]) / n, (serves[0] - served[0]) / n, (my_end[1] - mine[1]) / n
+
+
+def cpu(server, count, seconds):
+    """In turn, since caches are others', too."""
+    def recorded(_):
+        with open(TRACE, encoding="utf-8") as file:
+            return sorted(txn["end"][1] for txn in map(json.loads, file) if "ops" in txn)
+
+    def told(out):
+        return sorted(map(int, out.split()[3:]))
+    kinds = {"bare loop": ([BARE, server.address, str(CLIENTS), seconds, str(KEYS), "times"], told),
+             "krait-lab, no certificate": (record(server.address, "none", ("--duration", seconds)), recorded),
+             "krait-lab, certificate": (record(server.address, "auto", ("--duration", seconds)), recorded)}
+    taken = {name: [] for name in kinds}
+    for _ in range(count):
+        for name, (command, ended) in kinds.items():
+            taken[name].append(usage(server, command, ended))
+    print("| client | µs of clients | of the server | bare loop to it | waits of clients |\n|---|---|---|---|---|")
+    plain = [sum(row[:2]) for row in taken["bare loop"]]
+    for name, rows in taken.items():
+        clients, served, switches = (statistics.median(column) for column in zip(*rows))
+        ratio = statistics.median(a / sum(row[:2]) for a, row in zip(plain, rows))
+        print(f"| {name} | {clients * 1e6:.1f} | {served * 1e6:.1f} | {ratio:.3f} | {switches:.2f} |")
 
 
 def instructions(function, run):
@@ -110,11 +179,13 @@ def counts(address, pairs):
 def main():
     words = sys.argv[1:]
     build()
-    with Postgresql() as address:
+    with Postgresql() as server:
         if words[:1] == ["--count"]:
-            counts(address, int(words[1]) if len(words) > 1 else 300)
+            counts(server.address, int(words[1]) if len(words) > 1 else 300)
+        elif words[:1] == ["--cpu"]:
+            cpu(server, int(words[1]) if len(words) > 1 else 10, words[2] if len(words) > 2 else "3")
         else:
-            rounds(address, int(words[0]) if words else 10, words[1] if len(words) > 1 else "5")
+            rounds(server.address, int(words[0]) if words else 10, words[1] if len(words) > 1 else "5")
 
 
 if __name__ == "__main__":

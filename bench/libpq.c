@@ -1,9 +1,10 @@
 /* What krait-lab is held against: clients that do the statements of its workload
  * `registers:keys=KEYS,ops=4,least=4,rmw=0,readers=0,there=1` on PostgreSQL at level rr, and tell nobody: bench/lab.py.
  *
- *     libpq CONNECTION CLIENTS SECONDS|COUNT KEYS     COUNT: "500x", so many transactions of each client
+ *     libpq CONNECTION CLIENTS SECONDS|COUNT KEYS [times]     COUNT: "500x", so many transactions of each client
  *
- * Makes the table krait_bench.kv, and drops it. Prints transactions, seconds, and CPU seconds of this process. */
+ * Makes the table krait_bench.kv, and drops it. Prints transactions, seconds, and CPU seconds of this process;
+ * with `times` also when each transaction ended, by the monotonic clock in ns. */
 #include <inttypes.h>
 #include <libpq-fe.h>
 #include <pthread.h>
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { CLIENTS_MOST = 1000, OPS = 4 };
+enum { CLIENTS_MOST = 1000, OPS = 4, TIMES_MOST = 1 << 20 };
 
 static const char *address;
 static int keys;
@@ -22,6 +23,8 @@ static long count; /* of each client; 0: until it is over */
 static double until;
 static pthread_barrier_t start;
 static _Atomic long done;
+static int64_t *times; /* NULL: not asked for */
+static _Atomic long times_n;
 
 static double now(clockid_t clock)
 {
@@ -83,12 +86,15 @@ static void *client(void *data)
 	pthread_barrier_wait(&start);
 	for (; count ? n < count : now(CLOCK_MONOTONIC) < until; n++) {
 		int i = 0;
+		long at;
 
 		must(connection, PQexec(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ"));
 		while (i < OPS && run_one(connection, &random, number * 10000000 + OPS * n + i))
 			i++;
 		if (i == OPS)
 			must(connection, PQexec(connection, "COMMIT"));
+		if (times && (at = times_n++) < TIMES_MOST)
+			times[at] = (int64_t)(now(CLOCK_MONOTONIC) * 1e9);
 	}
 	done += n;
 	PQfinish(connection);
@@ -112,16 +118,17 @@ static void make_table(PGconn *connection)
 int main(int argc, char **argv)
 {
 	pthread_t threads[CLIENTS_MOST];
-	long clients = argc == 5 ? atol(argv[2]) : 0;
+	long clients = argc >= 5 ? atol(argv[2]) : 0;
 	double began, cpu;
 	PGconn *connection;
 
 	if (clients < 1 || clients > CLIENTS_MOST) {
-		fprintf(stderr, "usage: libpq CONNECTION CLIENTS SECONDS|COUNTx KEYS\n");
+		fprintf(stderr, "usage: libpq CONNECTION CLIENTS SECONDS|COUNTx KEYS [times]\n");
 		return 1;
 	}
 	address = argv[1];
 	keys = atoi(argv[4]);
+	times = argc == 6 ? calloc(TIMES_MOST, sizeof *times) : NULL;
 	count = strchr(argv[3], 'x') ? atol(argv[3]) : 0;
 	connection = open_connection();
 	make_table(connection);
@@ -136,6 +143,10 @@ int main(int argc, char **argv)
 	for (long i = 0; i < clients; i++)
 		pthread_join(threads[i], NULL);
 	printf("%ld %.3f %.3f\n", (long)done, now(CLOCK_MONOTONIC) - began, now(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+	for (long i = 0; times && i < times_n && i < TIMES_MOST; i++)
+		printf("%lld\n", (long long)times[i]);
+	free(times);
+	must(connection, PQexec(connection, "SET client_min_messages = warning"));
 	must(connection, PQexec(connection, "DROP SCHEMA krait_bench CASCADE"));
 	PQfinish(connection);
 	return 0;
