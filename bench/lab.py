@@ -2,7 +2,7 @@
 """Measures what it costs a client that krait-lab records it, on a PostgreSQL of its own.
 
     bench/lab.py [ROUNDS [SECONDS]]     default: 10 rounds of 5 seconds for each of four runs; goals: 0.95 without a certificate, 0.90 with
-    bench/lab.py --count [TXNS]         instructions of a transaction, by callgrind: for a machine that is not quiet
+    bench/lab.py --count [TXNS]             instructions of a transaction, of clients and server, by callgrind: for a machine that is not quiet
     bench/lab.py --cpu [ROUNDS [SECONDS]]   CPU time of a transaction, of clients and of the server, and context switches of clients: for one that is not quite
 
 8 clients, BEGIN and 4 statements (SELECT or UPDATE of one of 1,000 rows, each prepared) and COMMIT at REPEATABLE READ, unix socket, fsync off. bench/libpq.c does that and nothing else; krait-lab
@@ -29,6 +29,10 @@ CLIENTS, KEYS = 8, 1000
 WORKLOAD = f"registers:keys={KEYS},ops=4,least=4,rmw=0,readers=0,there=1"
 
 
+def callgrind(out, *options):
+    return "valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}", *options
+
+
 def build():
     os.makedirs(KEPT, exist_ok=True)
     flags = subprocess.run(["pkg-config", "--cflags", "--libs", "libpq"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
@@ -36,17 +40,21 @@ def build():
 
 
 class Postgresql:
+    def __init__(self, counted):
+        self.counted = counted
+
     def __enter__(self):
         binaries = "/usr/lib/postgresql/*/bin"
         initdb, postgres, psql = (program(name, "postgresql", binaries) for name in ("initdb", "postgres", "psql"))
         self.server = Server("postgres")
         folder = self.server.folder
         self.server.call(initdb, "-D", f"{folder}/data", "-U", "postgres", "-A", "trust", "--locale=C", "-E", "UTF8", "-N")
-        options = ("listen_addresses=", "unix_socket_permissions=0777", "fsync=off", "wal_level=logical", "deadlock_timeout=100ms")
-        self.server.start((postgres, "-D", f"{folder}/data", "-k", folder, *(word for option in options for word in ("-c", option))),
+        options = ("listen_addresses=", "unix_socket_permissions=0777", "fsync=off", "wal_level=logical", "deadlock_timeout=1s", "autovacuum=off")
+        self.server.start((*(callgrind(f"{folder}/callgrind.%p", "--trace-children=yes") if self.counted else ()), postgres, "-D", f"{folder}/data", "-k", folder, *(word for option in options for word in ("-c", option))),
                           lambda: subprocess.run([psql, "-h", folder, "-U", "postgres", "-c", ""], capture_output=True, check=False).returncode == 0)
         with open(f"{folder}/data/postmaster.pid", encoding="utf-8") as file:
             self.main = int(file.readline())
+        self.folder = folder
         self.address = f"host={folder} dbname=postgres user=postgres"
         return self
 
@@ -153,35 +161,51 @@ def cpu(server, count, seconds):
         print(f"| {name} | {clients * 1e6:.1f} | {served * 1e6:.1f} | {ratio:.3f} | {switches:.2f} |")
 
 
-def instructions(function, run):
-    """Of all clients together."""
-    file = os.path.join(KEPT, "callgrind.out")
-    run("valgrind", "-q", "--tool=callgrind", f"--toggle-collect={function}", f"--callgrind-out-file={file}.%p", "--trace-children=no")
+def instructions(pattern, lacking="\n\n\n"):
+    """Of the processes that have left such files, which go; not of those that called what is lacking."""
     total = 0
-    for name in os.listdir(KEPT):
-        if name.startswith("callgrind.out."):
-            with open(os.path.join(KEPT, name), encoding="utf-8") as text:
-                total += sum(int(line.split()[1]) for line in text if line.startswith(("summary:", "totals:"))) // 2
-            os.remove(os.path.join(KEPT, name))
+    for name in glob.glob(pattern):
+        with open(name, encoding="utf-8") as file:
+            text = file.read()
+        end = text.find("\ntotals:")
+        if end < 0:  # it has not ended
+            continue
+        os.remove(name)
+        if lacking not in text:
+            total += int(text[end:].split()[1])
     return total
 
 
-def counts(address, pairs):
+def counted(server, function, run):
+    """Of clients, and of what serves them: but for who tells the log in the end."""
+    idle = len(children(server.main))
+    instructions(f"{server.folder}/callgrind.*")
+    run(*callgrind(f"{KEPT}/callgrind.%p", f"--toggle-collect={function}"))
+    while len(children(server.main)) > idle:
+        time.sleep(0.1)
+    return instructions(f"{KEPT}/callgrind.*"), instructions(f"{server.folder}/callgrind.*", "pg_logical_slot_get_changes")
+
+
+def counts(server, pairs):
     few, many = 50, 50 + pairs
-    rows = (("bare loop", "client", lambda n: lambda *v: bare(address, f"{n}x", *v)),
-            ("krait-lab, no certificate", "kr_session_run", lambda n: lambda *v: lab(address, "none", ("--txns", str(n)), *v)),
-            ("krait-lab, certificate", "kr_session_run", lambda n: lambda *v: lab(address, "auto", ("--txns", str(n)), *v)))
-    print("| client | instructions a transaction |\n|---|---|")
+    rows = (("bare loop", "client", lambda n: lambda *v: bare(server.address, f"{n}x", *v)),
+            ("krait-lab, no certificate", "kr_session_run", lambda n: lambda *v: lab(server.address, "none", ("--txns", str(n), "--stall", "600"), *v)),
+            ("krait-lab, certificate", "kr_session_run", lambda n: lambda *v: lab(server.address, "auto", ("--txns", str(n), "--stall", "600"), *v)))
+    time.sleep(3)  # until all of the server's own processes are there
+    print("| client | instructions of clients | of the server | bare loop to it |\n|---|---|---|---|")
+    plain = 0
     for name, function, run in rows:
-        print(f"| {name} | {(instructions(function, run(many)) - instructions(function, run(few))) / (many - few) / CLIENTS:.0f} |", flush=True)
+        mine, served = ((b - a) / pairs / CLIENTS for a, b in zip(counted(server, function, run(few)), counted(server, function, run(many))))
+        plain = plain or mine + served
+        print(f"| {name} | {mine:.0f} | {served:.0f} | {plain / (mine + served):.3f} |", flush=True)
 
 
 def main():
     words = sys.argv[1:]
     build()
-    with Postgresql() as server:
+    with Postgresql(words[:1] == ["--count"]) as server:
         if words[:1] == ["--count"]:
-            counts(server.address, int(words[1]) if len(words) > 1 else 300)
+            counts(server, int(words[1]) if len(words) > 1 else 200)
         elif words[:1] == ["--cpu"]:
             cpu(server, int(words[1]) if len(words) > 1 else 10, words[2] if len(words) > 2 else "3")
         else:

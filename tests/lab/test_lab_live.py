@@ -3,6 +3,7 @@
     test_lab_live.py NAME     runs test_NAME; 77: the driver was not built, or this machine lacks the server
 """
 
+import json
 import os
 import re
 import shutil
@@ -38,10 +39,24 @@ def test_lab_sqlite_connect():
         assert mine.execute("SELECT name FROM sqlite_master").fetchall() == [("kv",)] and mine.execute("SELECT k FROM kv").fetchall() == [(7,)]
 
 
+def keeps_but_for_inserts(driver, level, workload, *options):
+    """As `keeps`; but PostgreSQL's SERIALIZABLE does not take an insert that does nothing for a read (traces/bug-postgresql-insert-not-done): without these it must be kept."""
+    seen = driver == "postgresql" and level == "ser"
+    out, said = run("-d", driver, "-l", level, "-w", workload, "--check", "keeps", "--timeout", "60", *options, status=(0, 1) if seen else 0)
+    if "violated" in out:
+        header, txns, rest = read()
+        assert [line.split("\t")[1] for line in out.splitlines() if "\tviolated" in line] == ["ser"], out
+        with open(TRACE + ".read", "w") as file:
+            for line in (header, *(txn | {"ops": [op for op in txn["ops"] if op[0] != "insert" or op[3]]} for txn in txns), *rest):
+                file.write(json.dumps(line) + "\n")
+        assert check("-l", "ser", path=TRACE + ".read")["ser"] == "satisfied", out
+    return out, said
+
+
 def test_lab_postgresql():
     """Each level is kept, in the version orders that the log tells, with the versions that reads name; the mechanisms find nothing."""
     for level, workload in (("ser", "registers"), ("ser", "ranges"), ("ser", "append"), ("rr", "ranges"), ("rr", "sets"), ("rc", "ranges"), ("rc", "registers:locks=50")):
-        _, said = keeps("postgresql", level, workload, "--profile")
+        _, said = keeps_but_for_inserts("postgresql", level, workload, "--txns", "120", "--profile")
         if not workload.startswith(("append", "sets")):
             assert "the database told" in said and "not in the trace" not in said, said
             assert any("versions" in op[-1] for txn in read()[1] for op in txn["ops"]) and any("version_order" in line for line in read()[2])
@@ -273,7 +288,7 @@ def test_lab_programs():
     """Workloads of published benchmarks: where a database is serializable, what they rule out is not seen; below that, a file comes into a directory that goes."""
     for driver, level, workloads in (("postgresql", "ser", "random smallbank tpcc files"), ("mariadb", "ser", "emme twitter tpcc files"), ("sqlite", "wal", "random:dup=20 blindw:keys=100 smallbank files")):
         for workload in workloads.split():
-            _, said = run("-d", driver, "-l", level, "-w", workload, "--txns", "60", "--check", "keeps", "--timeout", "60")
+            _, said = keeps_but_for_inserts(driver, level, workload, "--txns", "60")
             assert read()[0]["lab"]["broken"] == 0 and "rules out" not in said, (driver, workload, said)
     for driver, level in (("postgresql", "rc"), ("mariadb", "rr")):
         broken = 0
