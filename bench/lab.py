@@ -161,7 +161,7 @@ def cpu(server, count, seconds):
         print(f"| {name} | {clients * 1e6:.1f} | {served * 1e6:.1f} | {ratio:.3f} | {switches:.2f} |")
 
 
-def instructions(pattern, lacking="\n\n\n"):
+def instructions(pattern, lacking=None):
     """Of the processes that have left such files, which go; not of those that called what is lacking."""
     total = 0
     for name in glob.glob(pattern):
@@ -171,7 +171,7 @@ def instructions(pattern, lacking="\n\n\n"):
         if end < 0:  # it has not ended
             continue
         os.remove(name)
-        if lacking not in text:
+        if not lacking or lacking not in text:
             total += int(text[end:].split()[1])
     return total
 
