@@ -135,6 +135,8 @@ def usage(server, command, ended):
     inner = [sample for sample in samples if first + (last - first) / 10 < sample[0] < last - (last - first) / 10]
     (start, mine, served), (end, my_end, serves) = inner[0], inner[-1]
     n = sum(start < t <= end for t in times)
+    if n == 0:
+        sys.exit("too short: nothing ended between two looks; give more seconds")
     return (my_end[0] - mine[0]) / n, (serves[0] - served[0]) / n, (my_end[1] - mine[1]) / n
 
 
