@@ -511,15 +511,18 @@ bool kl_home_start(struct kl_store *store, uint32_t node, const char *const *arg
 
 static bool has_ended(pid_t pid)
 {
-	char path[64], text[512], *after;
-	FILE *file;
+	char path[64], text[512];
 
 	(void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
-	file = fopen(path, "re");
+
+	FILE *file = fopen(path, "re");
+
 	text[file ? fread(text, 1, sizeof text - 1, file) : 0] = '\0';
 	if (file)
 		(void)fclose(file);
-	after = strrchr(text, ')');
+
+	const char *after = strrchr(text, ')');
+
 	return !after || strncmp(after, ") Z", 3) == 0; /* the keeper looks when it is to stop all */
 }
 

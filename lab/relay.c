@@ -309,12 +309,13 @@ bool kr_relay_start(struct kl_store *store)
 bool kl_relay_node(struct kl_store *store, uint32_t node, int port, char host[16])
 {
 	struct sockaddr_in address = loopback(1, (int)node + 1, port);
-	struct kr_relay *relay;
 
 	(void)snprintf(host, 16, store->parts ? "127.0.1.%u" : "127.0.0.1", (unsigned)(node + 1));
 	if (!store->parts || store->relays[node])
 		return true;
-	relay = new_relay(store, (int)node);
+
+	struct kr_relay *relay = new_relay(store, (int)node);
+
 	if (!relay)
 		return false;
 	relay->server.internet = loopback(0, 1, port);
