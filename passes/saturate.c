@@ -3,10 +3,10 @@
  * is open by these rules.
  *
  * Driver: nodes whose clocks moved are visited in order of a topological rank; a visit looks only at the
- * chains that moved. Rules: saturate_rules.c; indices: saturate_index.c. Ends because clocks and edges only
- * grow: at most one ww edge per (observation, chain, writer) and one rw edge per (observation, writer). The
- * rules are argued in docs/ir.md; with fewer chains tracked than there are, they find less, never too
- * much. */
+ * chains that moved. Rules: saturate_rules.c; indices: saturate_index.c; keys that need no visits:
+ * saturate_closed.c. Ends because clocks and edges only grow: at most one ww edge per (observation, chain,
+ * writer) and one rw edge per (observation, writer). The rules are argued in docs/ir.md; with fewer chains
+ * tracked than there are, they find less, never too much. */
 #include "passes/saturate.h"
 
 #include <string.h>

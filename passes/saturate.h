@@ -25,6 +25,7 @@ struct kr_saturation {
 	bool settled;
 	/* some transaction became present since given orders were last looked at */
 	bool arrived;
+	uint64_t *closed;               /* set of keys of which nothing more is to be found */
 	uint8_t *begun;                 /* per node: its part in the graph has been looked at once */
 	bool changed;
 	bool conflict;
@@ -32,6 +33,12 @@ struct kr_saturation {
 
 enum kr_status kr_saturation_init(struct kr_saturation *s, struct kr_ir *ir);
 void kr_saturation_done(struct kr_saturation *s);
+
+/* saturate_closed.c: finds keys whose versions are wholly ordered, and adds the rw edges that this gives. */
+enum kr_status kr_saturation_close(struct kr_saturation *s);
+
+/* rw, or what follows from it, from those who saw a version to a later one. */
+enum kr_status kr_saturation_rw_from_readers(struct kr_saturation *s, kr_version seen, kr_version target);
 
 /* Records that o saw a version. */
 void kr_saturation_saw(struct kr_saturation *s, kr_obs o, kr_version seen);

@@ -28,8 +28,9 @@ static enum kr_status index_readers(struct kr_saturation *s)
 	s->watch = kr_mem_alloc(mem, asg->nobs, sizeof *s->watch);
 	s->begun = kr_mem_alloc(mem, s->ir->nnodes, sizeof *s->begun);
 	s->bound = kr_mem_alloc(mem, asg->nkeys, sizeof *s->bound);
+	s->closed = kr_mem_alloc(mem, KR_BITS_WORDS(asg->nkeys), sizeof *s->closed);
 	if (!s->reader_head || !s->reader_next || !s->matched || !s->nearest || !s->watch || !s->begun ||
-		!s->bound)
+		!s->bound || !s->closed)
 		return KR_NOMEM;
 	for (uint32_t k = 0; k < asg->nkeys; k++)
 		s->bound[k] = KR_NONE;
@@ -51,7 +52,8 @@ enum kr_status kr_saturation_init(struct kr_saturation *s, struct kr_ir *ir)
 {
 	*s = (struct kr_saturation){.ir = ir};
 	KR_TRY(kr_chains_init(&s->chains, ir, ir->clock));
-	return index_readers(s);
+	KR_TRY(index_readers(s));
+	return kr_saturation_close(s);
 }
 
 void kr_saturation_done(struct kr_saturation *s)
@@ -65,5 +67,6 @@ void kr_saturation_done(struct kr_saturation *s)
 	kr_mem_free(mem, s->nearest, asg->nversions, sizeof *s->nearest);
 	kr_mem_free(mem, s->watch, asg->nobs, sizeof *s->watch);
 	kr_mem_free(mem, s->bound, asg->nkeys, sizeof *s->bound);
+	kr_mem_free(mem, s->closed, KR_BITS_WORDS(asg->nkeys), sizeof *s->closed);
 	kr_mem_free(mem, s->begun, s->ir->nnodes, sizeof *s->begun);
 }

@@ -151,7 +151,7 @@ static enum kr_status add_rw(struct kr_saturation *s, kr_obs o, kr_version targe
 	return add(s, KR_RW, KR_RULE_LATER, obs->txn, b, o.i);
 }
 
-static enum kr_status add_rw_from_readers(struct kr_saturation *s, kr_version seen, kr_version target)
+enum kr_status kr_saturation_rw_from_readers(struct kr_saturation *s, kr_version seen, kr_version target)
 {
 	for (uint32_t o = s->reader_head[seen.i]; o != KR_NONE; o = s->reader_next[o]) {
 		KR_TRY(kr_ir_is_present(s->ir, s->ir->asg->obs[o].txn) ? add_rw(s, (kr_obs){o}, target)
@@ -219,7 +219,7 @@ static enum kr_status order_after(struct kr_saturation *s, kr_version later, con
 			? KR_OK
 			: add(s, KR_WW, KR_RULE_WRITERS, a, b, s->ir->asg->versions[later.i].key.i);
 		if (!status)
-			status = add_rw_from_readers(s, last, later);
+			status = kr_saturation_rw_from_readers(s, last, later);
 		if (status)
 			return status;
 		keep_nearest(s, last, later);
@@ -240,7 +240,7 @@ static enum kr_status order_after_initial(struct kr_saturation *s, kr_version la
 		for (uint32_t j = 0; j < segments[i].count; j++) {
 			kr_version v = s->chains.writers[segments[i].first + j].version;
 			if (v.i == later.i)
-				return add_rw_from_readers(s, kr_asg_initial(s->ir->asg, k), later);
+				return kr_saturation_rw_from_readers(s, kr_asg_initial(s->ir->asg, k), later);
 			if (kr_ir_is_present(s->ir, writer_of(s, v)))
 				return KR_OK;
 		}
@@ -395,6 +395,8 @@ static enum kr_status visit_reads(struct kr_saturation *s, kr_txn t, const uint6
 		bool known = s->ir->source[o].i != KR_NONE;
 		if (known && is_refuted(s, (kr_obs){o}))
 			return refute(s, (kr_obs){o});
+		if (known && kr_bits_get(s->closed, asg->obs[o].key.i))
+			continue;
 		KR_TRY(known ? order_before(s, (kr_obs){o}, changed) : narrow(s, (kr_obs){o}));
 		if (known && first && s->ir->source[o].i == kr_asg_initial(asg, asg->obs[o].key).i)
 			KR_TRY(order_after_source(s, (kr_obs){o}));
@@ -406,6 +408,8 @@ static enum kr_status visit_writes(struct kr_saturation *s, kr_txn t, const uint
 {
 	const struct kr_asg *asg = s->ir->asg;
 	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1] && !s->conflict; i++) {
+		if (kr_bits_get(s->closed, asg->versions[asg->written[i].i].key.i))
+			continue;
 		KR_TRY(order_after(s, asg->written[i], changed));
 		if (first)
 			KR_TRY(order_after_initial(s, asg->written[i]));
