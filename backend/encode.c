@@ -74,11 +74,6 @@ static bool may_exist(const struct kr_encode *w, kr_version v)
 	return writer.i == KR_NONE || w->ir->presence[writer.i] != KR_ABSENT_TXN;
 }
 
-static bool known_path(const struct kr_ir *ir, enum kr_edge_kind kind, kr_txn a, kr_txn b)
-{
-	return ir->clock && kr_clock_reaches(ir->clock, kr_ir_out(ir, kind, a), kr_ir_in(ir, kind, b));
-}
-
 static kr_literal presence(const struct kr_encode *w, kr_version v)
 {
 	kr_txn writer = w->ir->asg->versions[v.i].writer;
@@ -109,7 +104,7 @@ static enum kr_status add_edge(struct kr_encode *w, enum kr_edge_kind kind, kr_t
 {
 	const struct kr_ir *ir = w->ir;
 	bool known = guards[0] == ALWAYS && guards[1] == ALWAYS && guards[2] == ALWAYS &&
-		known_path(ir, kind, from, to);
+		kr_clock_implies(ir, kind, from, to);
 
 	if (!(kr_level_kinds(ir->level) & KR_BIT(kind)) || known)
 		return KR_OK;
@@ -144,7 +139,7 @@ enum kr_status kr_encode_before(struct kr_encode *w, kr_version a, kr_version b,
 	KR_TRY(kr_told_before(&w->told, a, b, &told));
 	KR_TRY(kr_told_before(&w->told, b, a, &contrary));
 	if (!told && !contrary && !kr_asg_is_initial(asg, b))
-		told = known_path(w->ir, KR_WW, asg->versions[a.i].writer, asg->versions[b.i].writer);
+		told = kr_clock_implies(w->ir, KR_WW, asg->versions[a.i].writer, asg->versions[b.i].writer);
 	*out = told ? ALWAYS : NEVER;
 	return KR_OK;
 }
@@ -157,7 +152,7 @@ static enum kr_status is_open(struct kr_encode *w, kr_version a, kr_version b, b
 	bool told, contrary;
 
 	*open = false;
-	if (known_path(w->ir, KR_WW, from, to) || known_path(w->ir, KR_WW, to, from))
+	if (kr_clock_implies(w->ir, KR_WW, from, to) || kr_clock_implies(w->ir, KR_WW, to, from))
 		return KR_OK;
 	KR_TRY(kr_told_before(&w->told, a, b, &told));
 	KR_TRY(kr_told_before(&w->told, b, a, &contrary));

@@ -54,10 +54,7 @@ bool kr_repair_fits(const struct kr_ir *ir)
 static enum kr_status add_edge(struct kr_repair *r, struct kr_link link, bool *broken)
 {
 	const struct kr_ir *ir = r->ir;
-	bool known = ir->clock &&
-		kr_clock_reaches(ir->clock, kr_ir_out(ir, link.kind, link.from),
-			kr_ir_in(ir, link.kind, link.to));
-	if (known || !kr_level_orders(ir->level, link.kind))
+	if (kr_clock_implies(ir, link.kind, link.from, link.to) || !kr_level_orders(ir->level, link.kind))
 		return KR_OK;
 	enum kr_status status = kr_topology_add(&r->order, link, &r->answer->proof, broken);
 	if (!status && *broken)

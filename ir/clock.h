@@ -41,6 +41,13 @@ static inline bool kr_clock_reaches(const struct kr_clock *c, kr_node x, kr_node
 		c->rows[(size_t)y.i * c->stride + c->chain[x.i]] >= c->position[x.i];
 }
 
+/* Does a path of known edges say already what an edge of this kind from a to b would? False without a
+ * clock. */
+static inline bool kr_clock_implies(const struct kr_ir *ir, enum kr_edge_kind kind, kr_txn a, kr_txn b)
+{
+	return ir->clock && kr_clock_reaches(ir->clock, kr_ir_out(ir, kind, a), kr_ir_in(ir, kind, b));
+}
+
 /* Last position of chain that reaches y (0: none). */
 static inline uint32_t kr_clock_last(const struct kr_clock *c, uint32_t chain, kr_node y)
 {

@@ -246,8 +246,7 @@ static bool reaches_read(const void *data, kr_txn a, kr_txn t)
 
 static bool implied(const void *data, enum kr_edge_kind kind, kr_txn a, kr_txn b)
 {
-	const struct kr_ir *ir = data;
-	return kr_clock_reaches(ir->clock, kr_ir_out(ir, kind, a), kr_ir_in(ir, kind, b));
+	return kr_clock_implies(data, kind, a, b);
 }
 
 static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)

@@ -26,12 +26,6 @@ static kr_txn writer_of(const struct kr_saturation *s, kr_version v)
 	return s->ir->asg->versions[v.i].writer;
 }
 
-/* Does a path say already what an edge of this kind from a to b would? */
-static bool implied(const struct kr_saturation *s, enum kr_edge_kind kind, kr_txn a, kr_txn b)
-{
-	return kr_clock_reaches(s->ir->clock, kr_ir_out(s->ir, kind, a), kr_ir_in(s->ir, kind, b));
-}
-
 static bool tracked(const struct kr_saturation *s, kr_node v) { return s->ir->clock->chain[v.i] != KR_NONE; }
 
 static enum kr_status add(struct kr_saturation *s, enum kr_edge_kind kind, enum kr_rule rule, kr_txn from,
@@ -118,7 +112,8 @@ static enum kr_status order_before(struct kr_saturation *s, kr_obs o, const uint
 				  kr_clock_last(c, chain, writer))
 			: 0;
 		kr_version last = last_of(s, &segments[i], n, o);
-		if (last.i == KR_NONE || last.i == seen.i || implied(s, KR_WW, writer_of(s, last), b))
+		if (last.i == KR_NONE || last.i == seen.i ||
+			kr_clock_implies(s->ir, KR_WW, writer_of(s, last), b))
 			continue;
 		KR_TRY(add(s, KR_WW, KR_RULE_READER, writer_of(s, last), b, o.i));
 	}
@@ -131,7 +126,7 @@ static enum kr_status add_update(struct kr_saturation *s, kr_obs o, kr_txn b)
 {
 	const struct kr_observation *obs = &s->ir->asg->obs[o.i];
 	if (kr_asg_version_of(s->ir->asg, obs->txn, obs->key).i == KR_NONE ||
-		!tracked(s, kr_ir_out(s->ir, KR_WW, obs->txn)) || implied(s, KR_WW, obs->txn, b))
+		!tracked(s, kr_ir_out(s->ir, KR_WW, obs->txn)) || kr_clock_implies(s->ir, KR_WW, obs->txn, b))
 		return KR_OK;
 	return add(s, KR_WW, KR_RULE_UPDATE, obs->txn, b, o.i);
 }
@@ -146,7 +141,7 @@ static enum kr_status add_rw(struct kr_saturation *s, kr_obs o, kr_version targe
 		return KR_OK;
 	if (!kr_ir_rw_joins(s->ir, obs->txn))
 		return add_update(s, o, b);
-	if (!tracked(s, kr_ir_out(s->ir, KR_RW, obs->txn)) || implied(s, KR_RW, obs->txn, b))
+	if (!tracked(s, kr_ir_out(s->ir, KR_RW, obs->txn)) || kr_clock_implies(s->ir, KR_RW, obs->txn, b))
 		return KR_OK;
 	return add(s, KR_RW, KR_RULE_LATER, obs->txn, b, o.i);
 }
@@ -215,7 +210,7 @@ static enum kr_status order_after(struct kr_saturation *s, kr_version later, con
 		if (last.i == KR_NONE)
 			continue;
 		kr_txn a = writer_of(s, last);
-		enum kr_status status = implied(s, KR_WW, a, b)
+		enum kr_status status = kr_clock_implies(s->ir, KR_WW, a, b)
 			? KR_OK
 			: add(s, KR_WW, KR_RULE_WRITERS, a, b, s->ir->asg->versions[later.i].key.i);
 		if (!status)
@@ -341,7 +336,7 @@ enum kr_status kr_saturation_link_given(struct kr_saturation *s)
 		for (uint32_t i = kr_orders_begin(&orders, (kr_version){v});
 			a.i != KR_NONE && i < kr_orders_end(&orders, (kr_version){v}) && !status; i++) {
 			kr_txn b = writer_of(s, orders.after.at[i]);
-			if (!implied(s, KR_WW, a, b))
+			if (!kr_clock_implies(s->ir, KR_WW, a, b))
 				/* `why` of a given order is its key */
 				status = add(s, KR_WW, KR_RULE_GIVEN, a, b, asg->versions[v].key.i);
 		}
