@@ -503,8 +503,8 @@ static enum kr_status answer(struct kr_repair *r)
 	return kr_candidate_answer(r->w, r->w->order, false, r->answer);
 }
 
-enum kr_status kr_repair(struct kr_candidate *w, struct kr_choices *c, struct kr_answer *out,
-	enum kr_outcome *outcome)
+enum kr_status kr_repair(struct kr_candidate *w, struct kr_choices *c, uint64_t *conflicts,
+	struct kr_answer *out, enum kr_outcome *outcome)
 {
 	struct kr_repair r = {.w = w, .ir = w->ir, .asg = w->ir->asg, .c = c, .answer = out};
 	bool done = false;
@@ -513,11 +513,12 @@ enum kr_status kr_repair(struct kr_candidate *w, struct kr_choices *c, struct kr
 	enum kr_status status = begin(&r);
 	if (!status)
 		status = tell(&r);
-	while (!status && !done && !r.sat.refuted && !stalled(&r)) {
+	while (!status && !done && !r.sat.refuted && r.sat.conflicts < *conflicts && !stalled(&r)) {
 		status = step(&r, &done);
 		if (!status)
 			status = kr_ctx_tick(w->ir->ctx);
 	}
+	*conflicts -= r.sat.conflicts < *conflicts ? r.sat.conflicts : *conflicts;
 	if (!status && done)
 		status = answer(&r);
 	if (!status)

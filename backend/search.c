@@ -8,6 +8,7 @@
  * choosing avoids, so they refute it. */
 #include <stdio.h>
 
+#include "backend/anneal.h"
 #include "backend/graph.h"
 #include "backend/refute.h"
 #include "backend/repair.h"
@@ -203,6 +204,25 @@ static enum kr_status begin_eagerly(struct search *s, bool *done, struct kr_err 
 	return status || *done || s->plan->guess || !open ? status : ask(s, done, err);
 }
 
+/* Repair, and where that takes many conflicts annealing in turn with it: each goes on from the other's order,
+ * each time with more effort. Repair alone refutes; annealing finds its way where most is open. *done:
+ * annealing did, and w->order is a world. */
+static enum kr_status mend(struct search *s, enum kr_outcome *outcome, bool *done)
+{
+	enum { CONFLICTS = 32768, SWEEPS = 1000, STEPS = 2000000 };
+	uint32_t nodes = s->ir->nnodes, sweeps = nodes < STEPS / SWEEPS ? STEPS / (nodes + 1) : SWEEPS;
+	bool fits = kr_anneal_fits(s->ir), stalled = false;
+	enum kr_status status = KR_OK;
+	for (uint64_t effort = 1; *outcome == KR_UNDECIDED && !*done && !stalled && !status; effort *= 4) {
+		uint64_t conflicts = fits ? CONFLICTS * effort : UINT64_MAX;
+		status = kr_repair(&s->world, &s->choices, &conflicts, s->answer, outcome);
+		stalled = conflicts > 0;
+		if (!status && *outcome == KR_UNDECIDED && !stalled)
+			status = kr_anneal(&s->world, sweeps * effort, done);
+	}
+	return status;
+}
+
 /* By repairing what a schedule suggests; what cannot be repaired becomes a refutation by the solver. */
 static enum kr_status repair(struct search *s, bool *done, struct kr_err *err)
 {
@@ -214,7 +234,9 @@ static enum kr_status repair(struct search *s, bool *done, struct kr_err *err)
 	if (!w->scheduled)
 		status = w->along ? kr_candidate_along(w, &s->choices) : kr_candidate_schedule(w);
 	if (!status)
-		status = kr_repair(w, &s->choices, s->answer, &outcome);
+		status = mend(s, &outcome, done);
+	if (!status && *done)
+		return kr_candidate_answer(w, w->order, false, s->answer);
 	*done = outcome == KR_SATISFIED;
 	return status || *done ? status : ask(s, done, err);
 }

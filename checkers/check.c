@@ -24,8 +24,8 @@
 
 enum { CASES_TXNS_MOST = 2000 };                        /* what is small */
 enum { ANOMALIES_MOST = 16 };                           /* so many are tried */
-enum { ATTEMPT_SHARE = 4 };                             /* an attempt gets this part of the time left, */
-static const int64_t ATTEMPT_NS = INT64_C(20000000000); /* or so much when there is no limit */
+enum { ATTEMPT_SHARE = 2 };                             /* an attempt gets this part of the time left, */
+static const int64_t ATTEMPT_NS = INT64_C(60000000000); /* or so much when there is no limit */
 
 struct asking {
 	struct kr_ctx *ctx;

@@ -1,0 +1,336 @@
+/* Simulated annealing (Kirkpatrick, Gelatt, Vecchi, Science 1983) of a serial order. Its cost is the number
+ * of observations that see what they may not: the newest version before them is none of their candidates.
+ * A step moves one node to some other place between what known edges put before and behind it, near or far;
+ * it is taken back unless the cost falls, or by chance, the less probably the more it rises and the colder it
+ * is. A cost of 0 is a world. Nothing is concluded from a search that ends otherwise.
+ *
+ * A solver of clauses learns from the few decisions that a conflict names. Where each value has many writers
+ * and many readers it names half of the history, and chance, which needs no reasons, is the shorter way.
+ *
+ * A step costs, for each key of the transaction, what its move passes there. */
+#include "backend/anneal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "backend/topology.h"
+#include "base/order.h"
+#include "base/rng.h"
+
+enum { NEAR = 3, COSTS = 16 };
+static const double HOT = 0.8, COLD = 0.15;
+
+/* What a transaction does to a key: it sees its newest version, then writes one. */
+struct access {
+	uint32_t key;
+	uint32_t first, end; /* its observations, in search.seen */
+	kr_version wrote;    /* KR_NONE: none */
+};
+
+struct placed {
+	uint64_t place;
+	uint32_t access;
+};
+
+struct annealing {
+	struct kr_candidate *w;
+	struct kr_ir *ir;
+	const struct kr_asg *asg;
+	struct kr_topology known;
+	struct kr_rng rng;
+	uint64_t *place;        /* per node; no two are the same */
+	uint32_t *access_first; /* per transaction, and one more: its accesses */
+	KR_VEC(struct access) accesses;
+	uint32_t *seen;         /* observations of active transactions by access */
+	uint32_t *placed_first; /* per key, and one more: its accesses by place */
+	struct placed *placed;
+	uint32_t *was; /* per access of the node that moves: where it was in `placed` */
+	uint32_t cost;
+	uint64_t chance[COSTS]; /* of a step that costs so much more, of 2^64 */
+};
+
+bool kr_anneal_fits(const struct kr_ir *ir)
+{
+	uint32_t open = 0;
+	for (uint32_t o = 0; o < ir->asg->nobs; o++)
+		open += ir->source[o].i == KR_NONE && kr_ir_is_present(ir, ir->asg->obs[o].txn);
+	return ir->level->model == KR_NODES_TXN && kr_level_orders_reads(ir->level) &&
+		open > ir->asg->nobs / 4;
+}
+
+/* ---- cost ---- */
+
+static bool sees(const struct annealing *a, uint32_t o, kr_version v)
+{
+	kr_version known = a->ir->source[o];
+	return known.i != KR_NONE ? v.i == known.i : kr_asg_in_set(a->asg, a->asg->obs[o].set, v);
+}
+
+/* Of the accesses of key k in [from, to), and of those behind up to the next that writes. */
+static uint32_t cost_of(const struct annealing *a, uint32_t k, uint32_t from, uint32_t to)
+{
+	kr_version now = kr_asg_initial(a->asg, (kr_key){k});
+	uint32_t cost = 0;
+	for (uint32_t i = from; i > a->placed_first[k];) {
+		kr_version v = a->accesses.at[a->placed[--i].access].wrote;
+		if (v.i != KR_NONE) {
+			now = v;
+			break;
+		}
+	}
+	for (uint32_t i = from; i < a->placed_first[k + 1]; i++) {
+		const struct access *x = &a->accesses.at[a->placed[i].access];
+		for (uint32_t j = x->first; j < x->end; j++)
+			cost += !sees(a, a->seen[j], now);
+		if (x->wrote.i != KR_NONE && i >= to)
+			break;
+		if (x->wrote.i != KR_NONE)
+			now = x->wrote;
+	}
+	return cost;
+}
+
+/* ---- steps ---- */
+
+/* Moves what is at `from` to `to`. */
+static void shift(struct placed *at, uint32_t from, uint32_t to)
+{
+	struct placed moved = at[from];
+	if (from < to)
+		memmove(at + from, at + from + 1, (to - from) * sizeof *at);
+	else
+		memmove(at + to + 1, at + to, (from - to) * sizeof *at);
+	at[to] = moved;
+}
+
+static uint32_t find(const struct annealing *a, uint32_t k, uint64_t place)
+{
+	uint32_t at;
+	KR_BISECT(at, a->placed_first[k], a->placed_first[k + 1], a->placed[at].place < place);
+	return at;
+}
+
+/* Moves an access from a place to another; returns by how much the cost rises. */
+static int move_access(struct annealing *a, uint32_t access, uint64_t from, uint64_t to, uint32_t *was)
+{
+	uint32_t k = a->accesses.at[access].key;
+	uint32_t i = find(a, k, from), j = find(a, k, to);
+	j -= j > i;
+	*was = i;
+	uint32_t low = i < j ? i : j, high = i < j ? j : i;
+	int before = i == j ? 0 : (int)cost_of(a, k, low, high + 1);
+	shift(a->placed, i, j);
+	a->placed[j].place = to;
+	return i == j ? 0 : (int)cost_of(a, k, low, high + 1) - before;
+}
+
+static void move_back(struct annealing *a, uint32_t access, uint64_t from, uint64_t to, uint32_t was)
+{
+	uint32_t j = find(a, a->accesses.at[access].key, to);
+	shift(a->placed, j, was);
+	a->placed[was].place = from;
+}
+
+static bool accepts(struct annealing *a, int more)
+{
+	return more <= 0 || (more < COSTS && kr_rng_u64(&a->rng) < a->chance[more]);
+}
+
+/* Between what known edges put before and behind the node, at most so far from where it is. False: there is
+ * no other place. */
+static bool pick_place(struct annealing *a, uint32_t node, uint64_t *to)
+{
+	const struct kr_known_edges *before = &a->known.before, *after = &a->known.after;
+	uint64_t low = 0, high = UINT64_MAX, now = a->place[node];
+	for (uint32_t e = before->first[node]; e < before->first[node + 1]; e++)
+		if (a->place[before->other[e]] > low)
+			low = a->place[before->other[e]];
+	for (uint32_t e = after->first[node]; e < after->first[node + 1]; e++)
+		if (a->place[after->other[e]] < high)
+			high = a->place[after->other[e]];
+	uint32_t nearness = (uint32_t)kr_rng_below(&a->rng, NEAR);
+	low = now - ((now - low) >> nearness);
+	high = now + ((high - now) >> nearness);
+	if (high - low < 2)
+		return false;
+	*to = low + 1 + kr_rng_below(&a->rng, high - low - 1);
+	return *to != now;
+}
+
+static void step(struct annealing *a)
+{
+	uint32_t node = (uint32_t)kr_rng_below(&a->rng, a->ir->nnodes);
+	uint64_t from = a->place[node], to;
+	if (!pick_place(a, node, &to))
+		return;
+	kr_txn t = kr_ir_txn(a->ir, (kr_node){node});
+	uint32_t first = t.i == KR_NONE ? 0 : a->access_first[t.i];
+	uint32_t end = t.i == KR_NONE ? 0 : a->access_first[t.i + 1];
+	int more = 0;
+	for (uint32_t i = first; i < end; i++)
+		more += move_access(a, i, from, to, &a->was[i - first]);
+	if (accepts(a, more)) {
+		a->place[node] = to;
+		a->cost = (uint32_t)((int)a->cost + more);
+		return;
+	}
+	for (uint32_t i = first; i < end; i++)
+		move_back(a, i, from, to, a->was[i - first]);
+}
+
+static void set_temperature(struct annealing *a, double temperature)
+{
+	for (int more = 1; more < COSTS; more++)
+		a->chance[more] = (uint64_t)(exp(-more / temperature) * 0x1p64);
+}
+
+/* ---- life ---- */
+
+static int by_key(const void *data, uint32_t x, uint32_t y)
+{
+	const struct kr_asg *asg = data;
+	return KR_ORDER(asg->obs[x].key.i, asg->obs[y].key.i);
+}
+
+/* Observations and versions are both sorted by key. */
+static bool index_txn(struct annealing *a, kr_txn t)
+{
+	const struct kr_asg *asg = a->asg;
+	uint32_t o = asg->obs_first[t.i], nobs = asg->obs_first[t.i + 1];
+	uint32_t v = asg->written_first[t.i], nwritten = asg->written_first[t.i + 1];
+	while (o < nobs || v < nwritten) {
+		uint32_t seen = o < nobs ? asg->obs[a->seen[o]].key.i : UINT32_MAX;
+		uint32_t wrote = v < nwritten ? asg->versions[asg->written[v].i].key.i : UINT32_MAX;
+		struct access x = {seen < wrote ? seen : wrote, o, o, {KR_NONE}};
+		while (x.end < nobs && asg->obs[a->seen[x.end]].key.i == x.key)
+			x.end++;
+		if (wrote == x.key)
+			x.wrote = asg->written[v++];
+		o = x.end;
+		if (!kr_vec_push(&a->ir->ctx->mem, &a->accesses, x))
+			return false;
+	}
+	return true;
+}
+
+static bool index_txns(struct annealing *a)
+{
+	const struct kr_asg *asg = a->asg;
+	struct kr_mem *mem = &a->ir->ctx->mem;
+	uint32_t *scratch = kr_mem_alloc(mem, asg->nobs, sizeof *scratch);
+	bool ok = scratch;
+	for (uint32_t o = 0; o < asg->nobs; o++)
+		a->seen[o] = o;
+	for (kr_txn t = {0}; t.i < asg->ntxns && ok; t.i++) {
+		uint32_t first = asg->obs_first[t.i];
+		kr_sort_ids(a->seen + first, scratch, asg->obs_first[t.i + 1] - first, by_key, asg);
+		a->access_first[t.i] = a->accesses.n;
+		ok = !a->w->active[t.i] || index_txn(a, t);
+	}
+	a->access_first[asg->ntxns] = a->accesses.n;
+	kr_mem_free(mem, scratch, asg->nobs, sizeof *scratch);
+	return ok;
+}
+
+static uint64_t place_of(const struct annealing *a, uint32_t rank)
+{
+	return (rank + 1) * (UINT64_MAX / ((uint64_t)a->ir->nnodes + 1));
+}
+
+/* All accesses as w->order has them, and their cost. */
+static void place_all(struct annealing *a)
+{
+	memset(a->placed_first, 0, ((size_t)a->asg->nkeys + 2) * sizeof *a->placed_first);
+	for (uint32_t x = 0; x < a->accesses.n; x++)
+		a->placed_first[a->accesses.at[x].key + 2]++;
+	kr_index_places(a->placed_first, a->asg->nkeys);
+	for (uint32_t i = 0; i < a->ir->nnodes; i++) {
+		kr_node node = a->w->order[i];
+		kr_txn t = kr_ir_txn(a->ir, node);
+		a->place[node.i] = place_of(a, i);
+		for (uint32_t x = t.i == KR_NONE ? 0 : a->access_first[t.i];
+			t.i != KR_NONE && x < a->access_first[t.i + 1]; x++)
+			a->placed[a->placed_first[a->accesses.at[x].key + 1]++] =
+				(struct placed){a->place[node.i], x};
+	}
+	a->cost = 0;
+	for (uint32_t k = 0; k < a->asg->nkeys; k++)
+		a->cost += cost_of(a, k, a->placed_first[k], a->placed_first[k + 1]);
+}
+
+static enum kr_status begin(struct annealing *a)
+{
+	const struct kr_asg *asg = a->asg;
+	struct kr_mem *mem = &a->ir->ctx->mem;
+	a->place = kr_mem_alloc(mem, a->ir->nnodes, sizeof *a->place);
+	a->access_first = kr_mem_alloc(mem, (size_t)asg->ntxns + 1, sizeof *a->access_first);
+	a->seen = kr_mem_alloc(mem, asg->nobs, sizeof *a->seen);
+	a->placed_first = kr_mem_alloc(mem, (size_t)asg->nkeys + 2, sizeof *a->placed_first);
+	a->was = kr_mem_alloc(mem, asg->nkeys, sizeof *a->was);
+	if (!a->place || !a->access_first || !a->seen || !a->placed_first || !a->was || !index_txns(a))
+		return KR_NOMEM;
+	a->placed = kr_mem_alloc(mem, a->accesses.n, sizeof *a->placed);
+	if (!a->placed)
+		return KR_NOMEM;
+	place_all(a);
+	return kr_topology_init(&a->known, a->ir, a->w->active, a->w->order);
+}
+
+static void end(struct annealing *a)
+{
+	const struct kr_asg *asg = a->asg;
+	struct kr_mem *mem = &a->ir->ctx->mem;
+	kr_mem_free(mem, a->place, a->ir->nnodes, sizeof *a->place);
+	kr_mem_free(mem, a->access_first, (size_t)asg->ntxns + 1, sizeof *a->access_first);
+	kr_mem_free(mem, a->seen, asg->nobs, sizeof *a->seen);
+	kr_mem_free(mem, a->placed_first, (size_t)asg->nkeys + 2, sizeof *a->placed_first);
+	kr_mem_free(mem, a->was, asg->nkeys, sizeof *a->was);
+	kr_mem_free(mem, a->placed, a->accesses.n, sizeof *a->placed);
+	kr_vec_done(mem, &a->accesses);
+	kr_topology_done(&a->known);
+}
+
+static int by_place(const void *data, uint32_t x, uint32_t y)
+{
+	const struct annealing *a = data;
+	return KR_ORDER(a->place[x], a->place[y]);
+}
+
+/* The nodes as they stand, into w->order. */
+static enum kr_status line_up(struct annealing *a)
+{
+	struct kr_mem *mem = &a->ir->ctx->mem;
+	uint32_t n = a->ir->nnodes;
+	uint32_t *ids = kr_mem_alloc(mem, n, sizeof *ids), *scratch = kr_mem_alloc(mem, n, sizeof *scratch);
+	bool ok = ids && scratch;
+	for (uint32_t i = 0; i < n && ok; i++)
+		ids[i] = i;
+	if (ok)
+		kr_sort_ids(ids, scratch, n, by_place, a);
+	for (uint32_t i = 0; i < n && ok; i++)
+		a->w->order[i].i = ids[i];
+	kr_mem_free(mem, ids, n, sizeof *ids);
+	kr_mem_free(mem, scratch, n, sizeof *scratch);
+	return ok ? KR_OK : KR_NOMEM;
+}
+
+enum kr_status kr_anneal(struct kr_candidate *w, uint64_t sweeps, bool *found)
+{
+	struct annealing a = {.w = w, .ir = w->ir, .asg = w->ir->asg};
+	kr_rng_init(&a.rng, 1);
+	enum kr_status status = begin(&a);
+	for (uint64_t s = 0; s < sweeps && a.cost > 0 && !status; s++) {
+		set_temperature(&a, HOT * pow(COLD / HOT, (double)s / (double)sweeps));
+		for (uint32_t i = 0; i < w->ir->nnodes && a.cost > 0 && !status; i++) {
+			step(&a);
+			status = kr_ctx_tick(w->ir->ctx);
+		}
+	}
+	if (!status)
+		status = line_up(&a);
+	if (!status)
+		place_all(&a);
+	*found = !status && a.cost == 0;
+	end(&a);
+	return status;
+}
