@@ -20,12 +20,21 @@ struct kr_arena_block {
 	_Alignas(max_align_t) char data[];
 };
 
+struct kr_arena_taken { /* in a block */
+	struct kr_arena_taken *next;
+	void *at;
+	size_t size;
+};
+
 void kr_arena_init(struct kr_arena *arena, struct kr_mem *mem) { *arena = (struct kr_arena){.mem = mem}; }
 
 void kr_arena_done(struct kr_arena *arena)
 {
 	struct kr_arena_block *next;
 
+	for (const struct kr_arena_taken *taken = arena->taken; taken; taken = taken->next)
+		kr_mem_free(arena->mem, taken->at, taken->size, 1);
+	arena->taken = NULL;
 	for (struct kr_arena_block *block = arena->blocks; block; block = next) {
 		next = block->next;
 		kr_mem_free(arena->mem, block, block->size, 1);
@@ -114,6 +123,24 @@ void *kr_arena_alloc(struct kr_arena *arena, size_t n, size_t size)
 	size_t bytes;
 
 	return kr_mul(n, size, &bytes) ? alloc_bytes(arena, bytes, ALIGN) : NULL;
+}
+
+void *kr_arena_take_array(struct kr_arena *arena, void **at, uint32_t *n, uint32_t *cap, size_t size)
+{
+	struct kr_arena_taken *taken = KR_NEW(arena, struct kr_arena_taken);
+	void *old; /* *at is a pointer to another type: moved as bytes, to keep to the aliasing rules */
+
+	memcpy(&old, at, sizeof old);
+
+	void *trimmed = taken ? kr_mem_resize(arena->mem, old, *cap, *n, size) : NULL;
+
+	if (!trimmed)
+		return NULL;
+	*taken = (struct kr_arena_taken){arena->taken, trimmed, *n * size};
+	arena->taken = taken;
+	memset(at, 0, sizeof old);
+	*n = *cap = 0;
+	return trimmed;
 }
 
 char *kr_arena_text(struct kr_arena *arena, const char *text, size_t length)

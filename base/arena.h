@@ -6,11 +6,13 @@
 #include "base/mem.h"
 
 struct kr_arena_block;
+struct kr_arena_taken;
 
 struct kr_arena {
 	struct kr_mem *mem;
 	struct kr_arena_block *blocks; /* newest first */
 	size_t left;                   /* bytes free in the newest block */
+	struct kr_arena_taken *taken;  /* newest first */
 };
 
 void kr_arena_init(struct kr_arena *arena, struct kr_mem *mem);
@@ -25,6 +27,13 @@ char *kr_arena_text(struct kr_arena *arena, const char *text, size_t length);
 
 /* printf into the arena, or NULL. */
 char *kr_arena_format(struct kr_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Takes over the elements of a vector (base/vec.h) of the same struct kr_mem, without copying what is
+ * large: trims them, empties the vector and returns them. NULL, and the vector is as it was, when memory runs
+ * out. */
+#define kr_arena_take(arena, v) \
+	kr_arena_take_array((arena), (void **)&(v)->at, &(v)->n, &(v)->cap, sizeof *(v)->at)
+void *kr_arena_take_array(struct kr_arena *arena, void **at, uint32_t *n, uint32_t *cap, size_t size);
 
 #define KR_NEW(arena, type) ((type *)kr_arena_alloc((arena), 1, sizeof(type)))
 #define KR_NEW_ARRAY(arena, type, n) ((type *)kr_arena_alloc((arena), (n), sizeof(type)))

@@ -113,6 +113,9 @@ static enum kr_status check_size(const struct kr_work *w)
 	if (w->h->txns.n >= KR_TEST_ARGUMENTS - 1)
 		return kr_err_set(w->err, KR_UNSUPPORTED, "found %u transactions, expected fewer than %u",
 			w->h->txns.n, KR_TEST_ARGUMENTS - 1);
+	if (w->h->ops.n >= KR_ASG_OP_LAST)
+		return kr_err_set(w->err, KR_UNSUPPORTED, "found %u operations, expected fewer than %u",
+			w->h->ops.n, KR_ASG_OP_LAST);
 	return KR_OK;
 }
 

@@ -101,7 +101,7 @@ static enum kr_status filter_members(struct compacting *c)
 			if (is_member(c, s, sets->members[i]))
 				sets->members[n++] = sets->members[i];
 		}
-		sets->sets[s].count = n - sets->sets[s].first;
+		sets->sets[s].count = (n - sets->sets[s].first) & KR_ASG_MEMBERS_MOST;
 	}
 	sets->nmembers = n;
 	return KR_OK;

@@ -26,7 +26,13 @@ enum kr_status kr_analyze_see(struct kr_replay *r, kr_key k, uint32_t test, bool
 			"counters are shown too often, to transactions that may have missed updates, to be "
 			"decided");
 	KR_TRY(kr_vec_add(w->mem, &r->seen,
-		(struct kr_observation){r->txn, r->op, k, test, predicate, r->loose}));
+		(struct kr_observation){
+			.txn = r->txn,
+			.key = k,
+			.set = test,
+			.op = r->op & KR_ASG_OP_LAST,
+			.predicate = predicate,
+			.loose = r->loose}));
 	return kr_ctx_tick(w->ctx);
 }
 
@@ -293,17 +299,11 @@ static enum kr_status fill(struct kr_replay *r)
 	return KR_OK;
 }
 
-static enum kr_status keep(const struct kr_replay *r)
+static enum kr_status keep(struct kr_replay *r)
 {
-	struct kr_observed *out = r->out;
-
-	out->nobs = r->seen.n;
-	out->obs = KR_NEW_ARRAY(r->w->arena, struct kr_observation, out->nobs);
-	if (!out->obs)
-		return KR_NOMEM;
-	if (out->nobs > 0)
-		memcpy(out->obs, r->seen.at, out->nobs * sizeof *out->obs);
-	return KR_OK;
+	r->out->nobs = r->seen.n;
+	r->out->obs = kr_arena_take(r->w->arena, &r->seen);
+	return r->out->obs ? KR_OK : KR_NOMEM;
 }
 
 static enum kr_status replay_all(struct kr_replay *r)

@@ -123,12 +123,8 @@ static enum kr_status make_all_sets(struct kr_sets *sets, struct grouping *g)
 		KR_TRY(make_sets(sets, g, k));
 	sets->nsets = g->ids.n;
 	sets->key_sets[sets->writes->nkeys] = g->ids.n;
-	sets->test = KR_NEW_ARRAY(sets->w->scratch, uint32_t, g->ids.n);
-	if (!sets->test)
-		return KR_NOMEM;
-	if (g->ids.n)
-		memcpy(sets->test, g->ids.at, g->ids.n * sizeof *g->ids.at);
-	return KR_OK;
+	sets->test = kr_arena_take(sets->w->scratch, &g->ids);
+	return sets->test ? KR_OK : KR_NOMEM;
 }
 
 /* The first set of k whose test is not less. */
@@ -235,9 +231,9 @@ static void choose_complements(struct kr_sets *sets, uint32_t k)
 			sets->sets[s].complement = true;
 		} else if (kind > KR_TEST_OR_ABSENT &&
 			4 * (uint64_t)sets->sets[s].count > 3 * (uint64_t)versions) {
+			uint32_t left = versions - sets->sets[s].count + sets->writes->keys[k].open_initial;
 			sets->sets[s].complement = true;
-			sets->sets[s].count =
-				versions - sets->sets[s].count + sets->writes->keys[k].open_initial;
+			sets->sets[s].count = left & KR_ASG_MEMBERS_MOST;
 			sets->any_complement = true;
 		}
 	}
@@ -256,9 +252,9 @@ static enum kr_status make_members(struct kr_sets *sets)
 	for (uint32_t s = 0; s < sets->nsets; s++) {
 		sets->sets[s].first = (uint32_t)n;
 		n += sets->sets[s].count;
-		if (n >= KR_NONE)
+		if (n >= KR_ASG_MEMBERS_MOST)
 			return kr_err_set(sets->w->err, KR_UNSUPPORTED,
-				"found more than %u candidates, expected fewer", KR_NONE);
+				"found more than %u candidates, expected fewer", KR_ASG_MEMBERS_MOST);
 		sets->sets[s].count = 0;
 	}
 	sets->nmembers = (uint32_t)n;

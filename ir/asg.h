@@ -47,18 +47,23 @@ struct kr_asg_version {
 	kr_key key;
 };
 
+/* What fits into the bits of the structures below. */
+#define KR_ASG_MEMBERS_MOST (UINT32_MAX >> 1)
+#define KR_ASG_OP_LAST (UINT32_MAX >> 2)
+
 struct kr_asg_set {      /* candidate set: members are versions of one key, ascending */
-	uint32_t first, count; /* into members */
-	bool complement;     /* the members are the versions *not* in the set */
+	uint32_t first;      /* into members */
+	uint32_t count : 31;
+	bool complement : 1; /* the members are the versions *not* in the set */
 };
 
 struct kr_observation {
 	kr_txn txn;
-	uint32_t op;         /* index within the transaction's program */
 	kr_key key;
 	uint32_t set;        /* into sets */
-	bool predicate;      /* a key not returned by a predicate read: rw only to versions outside the set */
-	bool loose;          /* the operation says that it did not read through a cursor */
+	uint32_t op : 30;    /* index within the transaction's program */
+	bool predicate : 1;  /* a key not returned by a predicate read: rw only to versions outside the set */
+	bool loose : 1;      /* the operation says that it did not read through a cursor */
 };
 
 /* Known from the trace (version_order, list prefixes), if `guard` took effect (KR_NONE: in any case). */

@@ -214,7 +214,7 @@ static enum kr_status read_set(struct reader *r)
 	KR_TRY(kr_lex_expect(&r->lex, "{"));
 	while (!kr_lex_accept(&r->lex, "}"))
 		KR_TRY(read_member(r, &set));
-	set.count = r->members.n - set.first;
+	set.count = (r->members.n - set.first) & KR_ASG_MEMBERS_MOST;
 	return pushed(kr_vec_push(r->asg.mem, &r->sets, set));
 }
 
@@ -234,15 +234,17 @@ static enum kr_status check_observation(struct reader *r, const struct kr_observ
 static enum kr_status read_observation(struct reader *r)
 {
 	struct kr_observation obs = {0};
+	uint32_t op;
 
 	KR_TRY(kr_lex_expect(&r->lex, "txn"));
 	KR_TRY(kr_lex_u32(&r->lex, "the number of a transaction", r->txns.n, &obs.txn.i));
 	KR_TRY(kr_lex_expect(&r->lex, "op"));
-	KR_TRY(kr_lex_u32(&r->lex, "the number of an operation", KR_NONE, &obs.op));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of an operation", KR_ASG_OP_LAST, &op));
 	KR_TRY(kr_lex_expect(&r->lex, "key"));
 	KR_TRY(kr_lex_u32(&r->lex, "the number of a key", r->keys.n, &obs.key.i));
 	KR_TRY(kr_lex_expect(&r->lex, "set"));
 	KR_TRY(kr_lex_u32(&r->lex, "the number of a set", r->sets.n, &obs.set));
+	obs.op = op & KR_ASG_OP_LAST;
 	obs.predicate = kr_lex_accept(&r->lex, "predicate");
 	obs.loose = kr_lex_accept(&r->lex, "loose");
 	KR_TRY(check_observation(r, &obs));

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "base/vec.h"
 
 enum { OBJECTS = 600 };
 
@@ -222,6 +223,37 @@ static void failure_leaves_the_arena_usable(void **state)
 	assert_true(calls >= 4);
 }
 
+/* Vectors of any size live on as they are, trimmed; an arena that cannot take one leaves it alone. */
+static void takes_vectors(void **state)
+{
+	(void)state;
+	for (uint32_t n = 0; n < 4000000; n = 3 * n + 1) {
+		struct kr_mem mem;
+		struct kr_arena arena;
+		KR_VEC(uint32_t) v = {0};
+
+		kr_mem_init(&mem, SIZE_MAX);
+		kr_arena_init(&arena, &mem);
+		for (uint32_t i = 0; i < n; i++)
+			assert_true(kr_vec_push(&mem, &v, i));
+		for (uint64_t fail_at = 1; fail_at <= 2; fail_at++) {
+			mem.fail_at = mem.count + fail_at;
+			assert_null(kr_arena_take(&arena, &v));
+			mem.fail_at = 0;
+		}
+
+		const uint32_t *taken = kr_arena_take(&arena, &v);
+
+		assert_non_null(taken);
+		assert_true(v.at == NULL && v.n == 0 && v.cap == 0);
+		for (uint32_t i = 0; i < n; i++)
+			assert_int_equal(taken[i], i);
+		assert_true(mem.used >= n * sizeof *taken && mem.used < n * sizeof *taken + 5000);
+		kr_arena_done(&arena);
+		assert_int_equal(mem.used, 0);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(objects_are_zeroed_aligned_disjoint),
 	cmocka_unit_test(alignment_survives_text),
@@ -233,6 +265,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(overflow_is_refused),
 	cmocka_unit_test(limit_holds),
 	cmocka_unit_test(failure_leaves_the_arena_usable),
+	cmocka_unit_test(takes_vectors),
 };
 
 int main(void) { return cmocka_run_group_tests(tests, NULL, NULL); }
