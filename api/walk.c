@@ -280,7 +280,7 @@ enum krait_status krait_history_operation(krait_history *handle, uint32_t t, uin
 	struct krait_operation made = {.kind = op ? (enum krait_operation_kind)op->kind : KRAIT_UNDO,
 		.undone = op ? 0 : at.struck->undo};
 
-	if (op && op->scan == KR_NONE)
+	if (op && !kr_op_scans(op))
 		give_arguments(h, op, &made);
 	else if (op && !give_scan(handle, op, &made))
 		return no_memory(error);

@@ -323,8 +323,8 @@ static enum kr_status see(struct emme *e, kr_txn t, kr_op id)
 		name_versions(e, attr, true);
 	if (op->kind == KR_OP_RANGE)
 		check_range(e, &e->h->scans.at[op->scan]);
-	enum kr_status status = op->scan == KR_NONE ? look_at_key(e, t, op) : see_rows(e, t, op);
-	if (op->scan != KR_NONE && !status)
+	enum kr_status status = !kr_op_scans(op) ? look_at_key(e, t, op) : see_rows(e, t, op);
+	if (kr_op_scans(op) && !status)
 		status = see_others(e, t, op);
 	if (attr)
 		name_versions(e, attr, false);

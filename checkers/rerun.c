@@ -246,7 +246,7 @@ static enum kr_status rerun_key(struct rerun *r, kr_txn t, uint32_t op, const st
 static enum kr_status rerun_op(struct rerun *r, kr_txn t, uint32_t op)
 {
 	const struct kr_operation *o = &r->h->ops.at[kr_history_op(r->h, t, op).i];
-	if (o->scan == KR_NONE)
+	if (!kr_op_scans(o))
 		return rerun_key(r, t, op, o);
 	return o->kind == KR_OP_RANGE ? rerun_range(r, t, op, &r->h->scans.at[o->scan])
 				      : rerun_scan(r, t, op, o);

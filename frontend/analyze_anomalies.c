@@ -273,7 +273,7 @@ static kr_value shown(const struct kr_history *h, const struct kr_operation *op,
 	for (uint32_t i = 0; kr_op_is_read(op) && kr_shown_at(h, op, i, &row); i++)
 		if (row.key.i == k.i)
 			return row.value;
-	return op->scan == KR_NONE || !kr_op_is_read(op) || kr_where_of_values(h, &h->scans.at[op->scan])
+	return !kr_op_scans(op) || !kr_op_is_read(op) || kr_where_of_values(h, &h->scans.at[op->scan])
 		? KR_UNTOLD
 		: KR_ABSENT;
 }

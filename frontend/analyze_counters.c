@@ -100,7 +100,7 @@ static enum kr_status scan_txn(struct scanning *s, kr_txn t)
 		KR_TRY(kr_ctx_tick(s->g->w->ctx));
 		for (uint32_t j = 0; kr_shown_at(h, op, j, &row); j++)
 			scan_shown(s, t, row.key, row.value);
-		if (op->scan == KR_NONE && is_counter(s->g, op->key) && kr_write_at(h, op, 0, &write))
+		if (!kr_op_scans(op) && is_counter(s->g, op->key) && kr_write_at(h, op, 0, &write))
 			KR_TRY(scan_write(s, t, i, &write));
 	}
 	while (s->touched.n > 0) {

@@ -17,7 +17,7 @@ static enum kr_status each_write(struct kr_growing *g, bool fill)
 			const struct kr_operation *op = &h->ops.at[txn->op_first + i];
 
 			KR_TRY(kr_ctx_tick(g->w->ctx));
-			if (op->scan != KR_NONE || !kr_analyze_grows(g->versions, op->key) ||
+			if (kr_op_scans(op) || !kr_analyze_grows(g->versions, op->key) ||
 				!kr_write_at(h, op, 0, &write))
 				continue;
 

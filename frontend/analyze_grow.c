@@ -80,7 +80,7 @@ static enum kr_status count_looks(const struct kr_growing *g, uint32_t *looks)
 
 	for (uint32_t i = 0; i < h->ops.n; i++) {
 		const struct kr_operation *op = &h->ops.at[i];
-		const struct kr_scan *scan = op->scan == KR_NONE ? NULL : &h->scans.at[op->scan];
+		const struct kr_scan *scan = kr_op_scans(op) ? &h->scans.at[op->scan] : NULL;
 
 		KR_TRY(kr_ctx_tick(g->w->ctx));
 		for (uint32_t r = 0; scan && r < scan->row_count; r++)

@@ -72,7 +72,7 @@ static void look_at(struct telling *t, const struct kr_operation *op, kr_txn rea
 
 	for (uint32_t i = 0; kr_shown_at(h, op, i, &row); i++)
 		show(t, row.key, row.value, reader);
-	if (op->scan == KR_NONE && kr_write_count(h, op) > 0)
+	if (!kr_op_scans(op) && kr_write_count(h, op) > 0)
 		t->wrote[op->key.i] = reader.i + 1;
 }
 

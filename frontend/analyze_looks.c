@@ -208,7 +208,7 @@ static enum kr_status look_at_all(struct looking *l)
 			KR_TRY(kr_ctx_tick(w->ctx));
 			if (op->kind == KR_OP_RANGE && !l->out->by_name)
 				KR_TRY(order_keys(l));
-			else if (op->scan != KR_NONE && op->kind != KR_OP_RANGE)
+			else if (kr_op_scans(op) && op->kind != KR_OP_RANGE)
 				KR_TRY(find_where(l, op->scan));
 		}
 	}

@@ -26,8 +26,7 @@ enum kr_status kr_analyze_see(struct kr_replay *r, kr_key k, uint32_t test, bool
 			"counters are shown too often, to transactions that may have missed updates, to be "
 			"decided");
 	KR_TRY(kr_vec_add(w->mem, &r->seen,
-		(struct kr_observation){
-			.txn = r->txn,
+		(struct kr_observation){.txn = r->txn,
 			.key = k,
 			.set = test,
 			.op = r->op & KR_ASG_OP_LAST,
@@ -221,7 +220,7 @@ static enum kr_status replay_operation(struct kr_replay *r, const struct kr_oper
 {
 	struct kr_write write;
 
-	if (op->scan == KR_NONE)
+	if (!kr_op_scans(op))
 		KR_TRY(look_at_key(r, op));
 	else
 		KR_TRY(op->kind == KR_OP_RANGE ? kr_analyze_range(r, op) : kr_analyze_scan(r, op));

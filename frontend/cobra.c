@@ -100,7 +100,6 @@ static uint64_t word_at(const unsigned char *at)
 static enum kr_status push_op(struct cobra *c, uint64_t key_hash, struct kr_operation op)
 {
 	op.key = find_key(c, key_hash);
-	op.scan = KR_NONE;
 	return kr_foreign_put(c->h, op);
 }
 

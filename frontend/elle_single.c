@@ -148,7 +148,7 @@ static enum kr_status read_write(struct elle *e, uint32_t value, bool known)
 
 static enum kr_status read_cas(struct elle *e, uint32_t value, bool known)
 {
-	struct kr_operation op = {.kind = KR_OP_CAS, .flags = KR_OPF_DONE, .scan = KR_NONE};
+	struct kr_operation op = {.kind = KR_OP_CAS, .flags = KR_OPF_DONE};
 	struct single s;
 	enum kr_status status = split_cas(e, value, &s);
 
@@ -243,9 +243,6 @@ void kr_elle_undone(struct kr_history *h, uint32_t first)
 	for (uint32_t i = first; i < h->ops.n; i++) {
 		struct kr_operation *op = &h->ops.at[i];
 		if (op->kind == KR_OP_CAS)
-			*op = (struct kr_operation){.kind = KR_OP_WRITE,
-				.key = op->key,
-				.a = op->b,
-				.scan = op->scan};
+			*op = (struct kr_operation){.kind = KR_OP_WRITE, .key = op->key, .a = op->b};
 	}
 }

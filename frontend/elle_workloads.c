@@ -91,7 +91,7 @@ static enum kr_status give_initial(struct kr_history *h, kr_key key, kr_value va
 enum kr_status kr_elle_lock(struct elle *e, kr_key key, bool acquire)
 {
 	struct kr_history *h = e->forms.h;
-	struct kr_operation op = {.kind = KR_OP_CAS, .flags = KR_OPF_DONE, .key = key, .scan = KR_NONE};
+	struct kr_operation op = {.kind = KR_OP_CAS, .flags = KR_OPF_DONE, .key = key};
 	kr_value is_free = kr_history_text(h, KR_VALUE_STRING, free_lock, strlen(free_lock)),
 		 is_held = kr_history_text(h, KR_VALUE_STRING, held_lock, strlen(held_lock));
 

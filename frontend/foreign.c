@@ -31,7 +31,7 @@ bool kr_foreign_int(const char **at, bool negative, int64_t *out)
 
 enum kr_status kr_foreign_put(struct kr_history *h, struct kr_operation op)
 {
-	if ((op.scan == KR_NONE && op.key.i == KR_NONE) || op.a.i == KR_NONE)
+	if ((!kr_op_scans(&op) && op.key.i == KR_NONE) || op.a.i == KR_NONE)
 		return KR_NOMEM;
 	return kr_vec_push(h->mem, &h->ops, op) ? KR_OK
 						: KR_NOMEM; /* as kr_history_put does of a plain one */
@@ -43,8 +43,7 @@ enum kr_status kr_foreign_op(struct kr_history *h, enum kr_op_kind kind, kr_key 
 		(struct kr_operation){.kind = (uint8_t)kind,
 			.flags = known ? KR_OPF_KNOWN : 0,
 			.key = key,
-			.a = a,
-			.scan = KR_NONE});
+			.a = a});
 }
 
 enum kr_status kr_foreign_scan(struct kr_history *h, enum kr_op_kind kind, const struct kr_scan *scan)

@@ -72,8 +72,7 @@ static enum kr_status sort_ops(struct kr_gather *g, struct kr_ctx *ctx, struct k
 		sorted[g->txns.at[op->txn].first++] = (struct kr_operation){.kind = op->kind,
 			.flags = op->kind == KR_OP_READ ? KR_OPF_KNOWN : 0,
 			.key = op->key,
-			.a = op->a,
-			.scan = KR_NONE};
+			.a = op->a};
 		KR_TRY(kr_ctx_tick(ctx));
 	}
 	return KR_OK;

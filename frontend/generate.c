@@ -73,7 +73,7 @@ static enum kr_status record_ops(struct kr_history *h, const struct kr_sim_clien
 		!COPY(h, &h->rows, &c->rows))
 		return KR_NOMEM;
 	for (; ops < h->ops.n; ops++)
-		if (h->ops.at[ops].scan != KR_NONE)
+		if (kr_op_scans(&h->ops.at[ops]))
 			h->ops.at[ops].scan += scans;
 	for (; scans < h->scans.n; scans++) {
 		h->scans.at[scans].cond_first += conds;

@@ -242,7 +242,7 @@ enum kr_status kr_sim_operation(struct kr_sim *s, struct kr_sim_client *c)
 {
 	uint32_t drawn = kr_zipf_next(&s->zipf, &s->rng);
 	const struct kind *kind = draw_kind(s, c);
-	struct kr_operation op = {.kind = kind->op, .key = {KR_NONE}, .scan = KR_NONE};
+	struct kr_operation op = {.kind = kind->op, .key = {KR_NONE}};
 	kr_key key = pick_key(s, kind, drawn);
 	enum kr_status status;
 

@@ -228,7 +228,7 @@ static const struct {
 static enum kr_status plant_op(const struct kr_plant_site *site, const char *word)
 {
 	struct kr_history *h = site->h;
-	struct kr_operation op = {.key = {KR_NONE}, .scan = KR_NONE};
+	struct kr_operation op = {.key = {KR_NONE}};
 	size_t i = 0;
 
 	while (words[i].letter != word[0])

@@ -199,8 +199,7 @@ static enum kr_status look(struct kr_timed *s, struct kr_timed_client *c, struct
 		*op = (struct kr_operation){.kind = KR_OP_READ,
 			.flags = KR_OPF_KNOWN,
 			.key = key_at(c->low),
-			.a = see(s, c, c->low),
-			.scan = KR_NONE};
+			.a = see(s, c, c->low)};
 		return kr_vec_add(&s->ctx->mem, &c->reads, c->low);
 	}
 	scan.high = c->high < s->options->keys ? h->keys.at[c->high].name : KR_ABSENT;
@@ -244,8 +243,7 @@ static enum kr_status fail(struct kr_timed *s, struct kr_timed_client *c, int64_
 {
 	struct kr_operation op = {.kind = c->kind == KR_TIMED_WRITE ? KR_OP_WRITE : KR_OP_READ,
 		.key = key_at(c->low),
-		.a = c->value,
-		.scan = KR_NONE};
+		.a = c->value};
 
 	if (c->kind == KR_TIMED_RANGE) {
 		op = (struct kr_operation){.kind = KR_OP_RANGE, .key = {KR_NONE}, .scan = s->h->scans.n};
@@ -271,10 +269,7 @@ static enum kr_status carry_out(struct kr_timed *s, struct kr_timed_client *c, i
 	if (is_refused(s, c))
 		return fail(s, c, now);
 	if (c->kind == KR_TIMED_WRITE) {
-		op = (struct kr_operation){.kind = KR_OP_WRITE,
-			.key = key_at(c->low),
-			.a = c->value,
-			.scan = KR_NONE};
+		op = (struct kr_operation){.kind = KR_OP_WRITE, .key = key_at(c->low), .a = c->value};
 		KR_TRY(kr_vec_add(&s->ctx->mem, &c->writes, (struct kr_timed_write){c->low, c->value}));
 	} else if ((status = look(s, c, &op))) {
 		return status;

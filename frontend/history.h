@@ -68,9 +68,14 @@ struct kr_operation {
 	uint8_t kind;  /* enum kr_op_kind */
 	uint8_t flags; /* enum kr_op_flag */
 	kr_key key;    /* KR_NONE for range, scan, update */
-	kr_value a, b;
-	uint32_t scan; /* KR_NONE but for range, scan, update */
+	kr_value a;
+	union {
+		kr_value b;
+		uint32_t scan; /* for range, scan, update: into scans */
+	};
 };
+
+static inline bool kr_op_scans(const struct kr_operation *op) { return op->kind >= KR_OP_RANGE; }
 
 struct kr_row { kr_key key; kr_value value; };
 
@@ -149,7 +154,7 @@ struct kr_entry {
 	/* where op has KR_OPF_HAS_ATTR, failed, or is a rollback; attr.op means nothing */
 	struct kr_attr attr;
 };
-#define KR_ENTRY_NONE ((struct kr_entry){.op = {.key = {KR_NONE}, .scan = KR_NONE}, .attr = {.cursor = true}})
+#define KR_ENTRY_NONE ((struct kr_entry){.op = {.key = {KR_NONE}}, .attr = {.cursor = true}})
 
 /* What a transaction did that does not count: operations that failed or were undone, and rollbacks to
  * savepoints. No level sees them: they do not stand in `ops`, whose indexes pass over them. */

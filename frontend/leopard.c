@@ -350,8 +350,7 @@ static enum kr_status tell_cell(struct leopard *l, const struct statement *s, co
 		[INSERT] = KR_OP_INSERT,
 		[DELETE] = KR_OP_DELETE};
 	struct kr_operation op = {.kind = (uint8_t)(cell->read ? KR_OP_READ : kinds[s->what]),
-		.key = key_of(l, cell, column),
-		.scan = KR_NONE};
+		.key = key_of(l, cell, column)};
 
 	if (op.key.i == KR_NONE)
 		return KR_NOMEM;

@@ -189,7 +189,7 @@ static enum kr_status read_op(struct kr_lint_work *w, const struct kr_operation 
 	struct kr_view view = kr_op_view(op);
 	struct kr_write write;
 
-	if (op->scan != KR_NONE)
+	if (kr_op_scans(op))
 		return open && kr_op_is_read(op) ? KR_OK : read_rows(w, op, at);
 	if (open && view.when == KR_SEEN_BEFORE && !kr_op_is_read(op))
 		return compare(w, op->key, KR_UNTOLD, at);

@@ -165,7 +165,7 @@ static enum kr_status look_all(struct finder *f)
 			i++) {
 			const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
 			const struct kr_scan *scan =
-				op->scan != KR_NONE && kr_op_is_read(op) ? &h->scans.at[op->scan] : NULL;
+				kr_op_scans(op) && kr_op_is_read(op) ? &h->scans.at[op->scan] : NULL;
 			struct kr_view view = kr_op_view(op);
 
 			if (view.when == KR_SEEN_BEFORE && !view.other)

@@ -42,9 +42,10 @@ static void count_entry(struct kr_stream *stream, const struct kr_held *t, const
 	if (e->undo != KR_NONE)
 		return;
 	count(stream, e->op.a, keep);
-	count(stream, e->op.b, keep);
-	if (e->op.scan != KR_NONE)
+	if (kr_op_scans(&e->op))
 		count_scan(stream, t, &t->body->scans.at[e->op.scan], keep);
+	else
+		count(stream, e->op.b, keep);
 }
 
 /* ---- transactions ---- */
@@ -133,7 +134,7 @@ bool kr_held_add(struct kr_stream *stream, struct kr_mem *mem, struct kr_held *t
 
 	if (!kr_vec_reserve(mem, &t->body->entries, 1))
 		return false;
-	if (entry.undo == KR_NONE && entry.op.scan != KR_NONE && !copy_scan(stream, mem, t, &entry.op))
+	if (entry.undo == KR_NONE && kr_op_scans(&entry.op) && !copy_scan(stream, mem, t, &entry.op))
 		return false;
 	t->body->entries.at[t->body->entries.n++] = entry;
 	count_entry(stream, t, &entry, true);

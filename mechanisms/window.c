@@ -272,7 +272,7 @@ static bool put_entry(struct building *b, const struct kr_held *t, const struct 
 
 	if (!entry.is_undo) {
 		entry.op.key = key_in(b, e->op.key);
-		if (e->op.scan != KR_NONE && !put_scan(b, t, &entry.op))
+		if (kr_op_scans(&e->op) && !put_scan(b, t, &entry.op))
 			return false;
 		entry.op.flags |= entry.attr.has_time ? KR_OPF_HAS_ATTR : 0;
 	}
@@ -293,8 +293,7 @@ static bool put_left(struct building *b, const struct kr_left *v)
 	struct kr_operation op = {.kind = told ? KR_OP_WRITE : KR_OP_INC,
 		.flags = KR_OPF_HAS_ATTR,
 		.key = v->key,
-		.a = told ? v->value : KR_ABSENT,
-		.scan = KR_NONE};
+		.a = told ? v->value : KR_ABSENT};
 	struct kr_attr attr = {.op = {h->ops.n},
 		.cursor = true,
 		.has_time = true,

@@ -434,7 +434,7 @@ static bool is_out_of_order(const struct looking *l, const struct kr_scan *scan,
 static bool find_in_rows(const struct looking *l, struct kr_evidence *out)
 {
 	const struct kr_operation *op = op_at(l->h, l->op);
-	const struct kr_scan *scan = op->scan == KR_NONE ? NULL : &l->h->scans.at[op->scan];
+	const struct kr_scan *scan = kr_op_scans(op) ? &l->h->scans.at[op->scan] : NULL;
 	const struct kr_attr *attr = kr_history_attr(l->h, l->op);
 	uint32_t at = scan ? row_of(l, scan) : 0;
 	bool holds = true;

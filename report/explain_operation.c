@@ -298,9 +298,9 @@ static void say_garbage(const struct saying *s)
 		add_key(s);
 		add(s, " was raised to gives that");
 	} else if (reads && !kr_words_finds(s->w->h, s->op, s->key)) {
-		add(s, op->scan == KR_NONE ? "no transaction deleted " : "no transaction left ");
+		add(s, !kr_op_scans(op) ? "no transaction deleted " : "no transaction left ");
 		add_key(s);
-		add(s, op->scan == KR_NONE ? "" : " so that it is not found");
+		add(s, !kr_op_scans(op) ? "" : " so that it is not found");
 	} else {
 		add(s, reads ? "no transaction wrote that to " : "no transaction left ");
 		add_key(s);

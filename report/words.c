@@ -33,7 +33,7 @@ static bool reads(const struct kr_history *h, const struct kr_operation *op, kr_
 {
 	kr_value value;
 
-	if (op->scan != KR_NONE)
+	if (kr_op_scans(op))
 		return scan_row(h, op, k, &value);
 	return op->key.i == k.i && kr_op_view(op).when != KR_UNSEEN;
 }
@@ -46,7 +46,7 @@ kr_value kr_words_value(const struct kr_history *h, kr_op op, kr_key k)
 {
 	kr_value value = KR_UNTOLD;
 
-	if (op_at(h, op)->scan == KR_NONE)
+	if (!kr_op_scans(op_at(h, op)))
 		return op_at(h, op)->a;
 	(void)scan_row(h, op_at(h, op), k, &value);
 	return value;
@@ -56,8 +56,8 @@ bool kr_words_finds(const struct kr_history *h, kr_op op, kr_key k)
 {
 	kr_value value = KR_UNTOLD;
 
-	return op_at(h, op)->scan == KR_NONE ? op_at(h, op)->a.i != KR_ABSENT.i
-					     : scan_row(h, op_at(h, op), k, &value);
+	return !kr_op_scans(op_at(h, op)) ? op_at(h, op)->a.i != KR_ABSENT.i
+					  : scan_row(h, op_at(h, op), k, &value);
 }
 
 bool kr_words_reads(const struct kr_history *h, kr_txn t, kr_key k)
@@ -427,7 +427,7 @@ void kr_words_seen(const struct kr_words *w, kr_op at, kr_key k)
 	bool absent = view.value.i == KR_ABSENT.i;
 
 	kr_words_mention(w, at);
-	if (op->scan != KR_NONE) {
+	if (kr_op_scans(op)) {
 		add_seen_row(w, op, k);
 	} else if (view.when == KR_SEEN_AFTER) {
 		add_counted(w, op, k);

@@ -85,7 +85,7 @@ void kr_words_op(const struct kr_words *w, kr_op at)
 	const struct kr_operation *op = &w->h->ops.at[at.i];
 
 	add(w, kr_op_name((enum kr_op_kind)op->kind));
-	if (op->scan != KR_NONE) {
+	if (kr_op_scans(op)) {
 		add_scan(w, op);
 		return;
 	}

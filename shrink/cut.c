@@ -226,15 +226,16 @@ static enum kr_status take_op(struct cutting *c, kr_op o)
 	enum kr_status status = take_attr(c, o);
 
 	op.a = shows ? take_of_key(c, op.key, op.a) : take(c, op.a);
-	op.b = take(c, op.b);
+	if (!kr_op_scans(&op))
+		op.b = take(c, op.b);
+	else if (!status)
+		status = take_scan(c, op.scan, &op.scan);
 	if (op.key.i != KR_NONE && (op.key = take_key(c, op.key)).i == KR_NONE)
 		return KR_NOMEM;
-	if (!status && op.scan != KR_NONE)
-		status = take_scan(c, op.scan, &op.scan);
 	if (status)
 		return status;
-	return op.a.i != KR_NONE && op.b.i != KR_NONE && kr_vec_push(c->mem, &c->to->ops, op) &&
-			kr_vec_push(c->mem, &c->cut->op_of, o)
+	return op.a.i != KR_NONE && (kr_op_scans(&op) || op.b.i != KR_NONE) &&
+			kr_vec_push(c->mem, &c->to->ops, op) && kr_vec_push(c->mem, &c->cut->op_of, o)
 		? KR_OK
 		: KR_NOMEM;
 }

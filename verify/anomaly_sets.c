@@ -69,10 +69,10 @@ enum kr_status kr_claim_mismatch(const struct kr_claim *c, const struct kr_facts
 	bool agrees = true, impossible = false;
 	enum kr_status status = KR_OK;
 
-	if (op->scan == KR_NONE && !seen)
+	if (!kr_op_scans(op) && !seen)
 		return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is no predicate read",
 			(unsigned)c->op, c->txn_name.text);
-	if (op->scan != KR_NONE)
+	if (kr_op_scans(op))
 		status = has_impossible_row(c, op, &impossible);
 	if (status != KR_OK || impossible)
 		return status;

@@ -404,7 +404,7 @@ static enum kr_status bring_in_op(struct kr_cases *c, kr_txn t, uint32_t index)
 					.part = {KR_NONE}},
 				&id);
 	}
-	if (status == KR_OK && op->scan != KR_NONE)
+	if (status == KR_OK && kr_op_scans(op))
 		status = kr_cases_bring_missed(c, t, index);
 	/* needed only where something is unknown */
 	for (uint32_t i = 0; status == KR_OK && f->sight_first && i < effects; i++) {

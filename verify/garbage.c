@@ -95,7 +95,7 @@ static enum kr_status note_seen(struct kr_garbage *g, bool fill)
 			const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, o).i];
 			enum kr_status status = kr_ctx_tick(g->ctx);
 
-			if (status == KR_OK && !fill && op->scan != KR_NONE &&
+			if (status == KR_OK && !fill && kr_op_scans(op) &&
 				!kr_vec_push(g->mem, &g->scans, (struct kr_seen_at){t, o, KR_NONE}))
 				status = KR_NOMEM;
 			if (status != KR_OK)
@@ -105,7 +105,7 @@ static enum kr_status note_seen(struct kr_garbage *g, bool fill)
 
 				if (fill)
 					g->seen[g->seen_first[k + 1]++] =
-						(struct kr_seen_at){t, o, op->scan == KR_NONE ? KR_NONE : i};
+						(struct kr_seen_at){t, o, kr_op_scans(op) ? i : KR_NONE};
 				else
 					g->seen_first[k + 2]++;
 			}
@@ -171,7 +171,7 @@ struct kr_saw kr_garbage_saw(const struct kr_garbage *g, const struct kr_seen_at
 {
 	const struct kr_operation *op = kr_garbage_op(g, at);
 	struct kr_saw saw = at->row != KR_NONE ? kr_saw_at(g->h, op, at->row)
-		: op->scan != KR_NONE          ? kr_saw_missed(g->h, op, k)
+		: kr_op_scans(op)              ? kr_saw_missed(g->h, op, k)
 					       : kr_saw_of(g->h, op, k);
 
 	if (saw.test == KR_SAW_MATCH && !kr_where_has_prefix(g->h, &g->h->scans.at[saw.scan], k))

@@ -266,7 +266,7 @@ enum kr_status kr_cases_bring_scans(struct kr_cases *c, kr_key k, kr_txn t)
 		for (uint32_t i = 0; i < h->txns.at[r.i].op_count && h->txns.at[r.i].status != KR_ABORTED &&
 			status == KR_OK;
 			i++) {
-			if (h->ops.at[kr_history_op(h, r, i).i].scan == KR_NONE ||
+			if (!kr_op_scans(&h->ops.at[kr_history_op(h, r, i).i]) ||
 				!kr_facts_sight(&c->facts, r, i, k, (kr_value){KR_NONE}, &sight))
 				continue;
 			if (!sight.saw.predicate && sight.saw.test != KR_SAW_MATCH)

@@ -250,7 +250,7 @@ enum kr_status kr_own_agrees(struct kr_own *o, kr_txn t, bool *out, uint32_t *op
 		const struct kr_operation *at = &o->h->ops.at[kr_history_op(o->h, t, index).i];
 		uint32_t effects = kr_effect_count(o->h, at), first = 0, end = o->keys.n;
 
-		if (at->scan == KR_NONE) {
+		if (!kr_op_scans(at)) {
 			end = o->place[at->key.i];
 			first = end ? end - 1 : 0;
 		}

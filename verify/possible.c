@@ -213,7 +213,7 @@ static enum kr_status watch_txn(struct kr_possible *p, kr_txn t, uint32_t *retur
 			struct kr_saw saw = kr_saw_at(h, op, i);
 			status = watch_if_external(p, t, index, kr_saw_key(h, op, i), &saw);
 		}
-		if (status == KR_OK && op->scan != KR_NONE)
+		if (status == KR_OK && kr_op_scans(op))
 			status = watch_scan(p, t, index, returned);
 		if (status == KR_OK)
 			status = kr_ctx_tick(p->ctx);

@@ -400,7 +400,7 @@ static enum kr_status see(struct kr_replayed *r, const struct kr_operation *op)
 		return KR_OK; /* its result is compared when it is applied */
 	if (op->kind == KR_OP_RANGE)
 		return replay_range(r, &r->v->h->scans.at[op->scan]);
-	if (op->scan != KR_NONE)
+	if (kr_op_scans(op))
 		return replay_scan(r, op);
 	struct kr_saw saw = kr_saw_of(r->v->h, op, op->key);
 	if (op->kind == KR_OP_READ && kr_replay_shows_zero(r->v->h, op->key, &saw))

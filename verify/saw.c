@@ -6,7 +6,7 @@
 
 static const struct kr_scan *scan_of(const struct kr_history *h, const struct kr_operation *op)
 {
-	return op->scan == KR_NONE ? NULL : &h->scans.at[op->scan];
+	return kr_op_scans(op) ? &h->scans.at[op->scan] : NULL;
 }
 
 static bool is_writing(const struct kr_operation *op)
@@ -143,7 +143,7 @@ struct kr_saw kr_saw_of(const struct kr_history *h, const struct kr_operation *o
 {
 	const struct kr_saw nothing = {.test = KR_SAW_NOTHING};
 
-	if (op->scan != KR_NONE)
+	if (kr_op_scans(op))
 		return saw_in_scan(h, op, key);
 	if (op->key.i != key.i)
 		return nothing;
@@ -169,8 +169,8 @@ struct kr_saw kr_saw_of(const struct kr_history *h, const struct kr_operation *o
 
 struct kr_saw kr_saw_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i)
 {
-	return op->scan == KR_NONE ? kr_saw_of(h, op, op->key)
-				   : saw_in_row(h, op, &h->rows.at[scan_of(h, op)->row_first + i]);
+	return !kr_op_scans(op) ? kr_saw_of(h, op, op->key)
+				: saw_in_row(h, op, &h->rows.at[scan_of(h, op)->row_first + i]);
 }
 
 enum kr_status kr_saw_allows(const struct kr_history *h, const struct kr_saw *saw, kr_key key, kr_value value,

@@ -16,7 +16,7 @@ static bool is_last(const struct kr_history *h, kr_txn t, uint32_t at, kr_key k)
 {
 	for (uint32_t i = at + 1; i < h->txns.at[t.i].op_count; i++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
-		if (op->scan == KR_NONE && op->key.i == k.i && kr_effect_count(h, op) > 0)
+		if (!kr_op_scans(op) && op->key.i == k.i && kr_effect_count(h, op) > 0)
 			return false;
 	}
 	return true;

@@ -352,7 +352,7 @@ static enum kr_status add_op(struct kr_world *w, const struct kr_world_told *tol
 		if (kr_facts_sight(&w->facts, t, index, kr_saw_key(h, op, i), (kr_value){KR_NONE}, &sight) &&
 			!sight.saw.predicate)
 			status = add_sight(w, told, &sight);
-	for (kr_key k = {0}; k.i < h->keys.n && op->scan != KR_NONE && status == KR_OK; k.i++) {
+	for (kr_key k = {0}; k.i < h->keys.n && kr_op_scans(op) && status == KR_OK; k.i++) {
 		if (!kr_facts_sight(&w->facts, t, index, k, (kr_value){KR_NONE}, &sight) ||
 			!sight.saw.predicate)
 			continue;

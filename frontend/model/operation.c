@@ -65,14 +65,14 @@ static kr_value value_of(const struct kr_operation *op, enum which which)
 uint32_t kr_write_count(const struct kr_history *h, const struct kr_operation *op)
 {
 	return !is_so(op, meanings[op->kind].writes) ? 0
-		: op->scan == KR_NONE                ? 1
+		: !kr_op_scans(op)                   ? 1
 						     : h->scans.at[op->scan].row_count;
 }
 
 bool kr_write_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i, struct kr_write *out)
 {
 	const struct meaning *m = &meanings[op->kind];
-	const struct kr_scan *scan = op->scan == KR_NONE ? NULL : &h->scans.at[op->scan];
+	const struct kr_scan *scan = kr_op_scans(op) ? &h->scans.at[op->scan] : NULL;
 	bool adds = m->how == KR_ADD;
 
 	if (i >= kr_write_count(h, op))
@@ -108,7 +108,7 @@ struct kr_view kr_op_view(const struct kr_operation *op)
 
 bool kr_shown_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i, struct kr_row *out)
 {
-	const struct kr_scan *scan = op->scan == KR_NONE ? NULL : &h->scans.at[op->scan];
+	const struct kr_scan *scan = kr_op_scans(op) ? &h->scans.at[op->scan] : NULL;
 	struct kr_view view = kr_op_view(op);
 
 	if (i >= (scan ? scan->row_count : 1) || (scan && !kr_op_is_read(op)))

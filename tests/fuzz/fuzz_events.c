@@ -29,13 +29,14 @@ static void check_op(const struct kr_history *h, const struct kr_event *e)
 {
 	const struct kr_operation *op = &e->entry.op;
 
-	check(op->kind < KR_OP_KINDS && op->a.i < h->values.n && op->b.i < h->values.n);
-	check((op->kind >= KR_OP_RANGE) == (op->key.i == KR_NONE) && (op->kind >= KR_OP_RANGE) == (op->scan < h->scans.n));
+	check(op->kind < KR_OP_KINDS && op->a.i < h->values.n);
+	check(kr_op_scans(op) ? op->scan < h->scans.n : op->b.i < h->values.n);
+	check(kr_op_scans(op) == (op->key.i == KR_NONE));
 	check(op->key.i == KR_NONE || op->key.i < h->keys.n);
 	check(!e->timed || e->open || e->invoked <= e->returned);
 	for (uint32_t s = 0; s < e->entry.attr.seen_count; s++)
 		check(h->seen.at[e->entry.attr.seen_first + s].key.i < h->keys.n && h->seen.at[e->entry.attr.seen_first + s].writer.i < h->values.n);
-	for (uint32_t r = 0; op->scan != KR_NONE && r < h->scans.at[op->scan].row_count; r++)
+	for (uint32_t r = 0; kr_op_scans(op) && r < h->scans.at[op->scan].row_count; r++)
 		check(h->rows.at[h->scans.at[op->scan].row_first + r].key.i < h->keys.n);
 }
 

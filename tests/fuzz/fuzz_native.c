@@ -37,13 +37,14 @@ static void check_ops(const struct kr_history *h)
 	for (uint32_t i = 0; i < h->ops.n; i++) {
 		const struct kr_operation *op = &h->ops.at[i];
 		const struct kr_attr *attr = kr_history_attr(h, (kr_op){i});
-		check(op->kind < KR_OP_KINDS && op->a.i < h->values.n && op->b.i < h->values.n);
-		check((op->kind >= KR_OP_RANGE) == (op->key.i == KR_NONE) && (op->kind >= KR_OP_RANGE) == (op->scan < h->scans.n));
+		check(op->kind < KR_OP_KINDS && op->a.i < h->values.n);
+		check(kr_op_scans(op) ? op->scan < h->scans.n : op->b.i < h->values.n);
+		check(kr_op_scans(op) == (op->key.i == KR_NONE));
 		check(op->key.i == KR_NONE || op->key.i < h->keys.n);
 		check(!(op->flags & KR_OPF_HAS_ATTR) == !attr);
 		for (uint32_t s = 0; attr && s < attr->seen_count; s++)
 			check(h->seen.at[attr->seen_first + s].key.i < h->keys.n && h->seen.at[attr->seen_first + s].writer.i < h->values.n);
-		if (op->scan != KR_NONE)
+		if (kr_op_scans(op))
 			check_scan(h, &h->scans.at[op->scan]);
 	}
 }
@@ -55,7 +56,7 @@ static void check_struck(const struct kr_history *h)
 		check(s->txn.i < h->txns.n && (i == 0 || s[-1].txn.i <= s->txn.i));
 		check(s->before.i >= h->txns.at[s->txn.i].op_first && s->before.i <= h->txns.at[s->txn.i].op_first + h->txns.at[s->txn.i].op_count);
 		const struct kr_entry *e = &s->entry;
-		check(e->is_undo || (e->op.kind < KR_OP_KINDS && e->op.a.i < h->values.n && e->op.b.i < h->values.n));
+		check(e->is_undo || (e->op.kind < KR_OP_KINDS && e->op.a.i < h->values.n && (kr_op_scans(&e->op) || e->op.b.i < h->values.n)));
 		check(e->is_undo || (e->attr.failed || e->attr.undone));
 	}
 }

@@ -21,7 +21,7 @@ static kr_key key(struct kr_history *h, const char *name) { return kr_history_ke
 
 static void push(struct kr_history *h, enum kr_op_kind kind, unsigned flags, const char *name, int a)
 {
-	struct kr_operation op = {.kind = (uint8_t)kind, .flags = (uint8_t)flags, .key = key(h, name), .scan = KR_NONE};
+	struct kr_operation op = {.kind = (uint8_t)kind, .flags = (uint8_t)flags, .key = key(h, name)};
 
 	op.a = a == 0 ? KR_ABSENT : kr_history_int(h, a);
 	if (!kr_vec_push(h->mem, &h->ops, op))

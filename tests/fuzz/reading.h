@@ -25,8 +25,9 @@ static inline void fuzz_check(bool good)
 
 static inline void fuzz_check_op(const struct kr_history *h, const struct kr_operation *op)
 {
-	fuzz_check(op->kind < KR_OP_KINDS && op->a.i < h->values.n && op->b.i < h->values.n);
-	if (op->scan == KR_NONE) {
+	fuzz_check(op->kind < KR_OP_KINDS && op->a.i < h->values.n);
+	if (!kr_op_scans(op)) {
+		fuzz_check(op->b.i < h->values.n);
 		fuzz_check(op->key.i < h->keys.n);
 		fuzz_check((op->kind != KR_OP_WRITE && op->kind != KR_OP_APPEND) || op->a.i != KR_ABSENT.i);
 		fuzz_check(op->kind != KR_OP_READ || op->flags & KR_OPF_KNOWN || op->a.i == KR_ABSENT.i);

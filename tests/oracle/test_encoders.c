@@ -303,7 +303,7 @@ static void names_stay_in_comments(void **state)
 	kr_value name = kr_history_text(&h, KR_VALUE_STRING, "a\n(assert false)\n1 0\n\"", 22);
 	kr_key key = kr_history_key(&h, name);
 	for (int i = 0; i < 2; i++) {
-		struct kr_operation op = {.kind = KR_OP_WRITE, .key = key, .a = kr_history_int(&h, i), .scan = KR_NONE};
+		struct kr_operation op = {.kind = KR_OP_WRITE, .key = key, .a = kr_history_int(&h, i)};
 		assert_true(kr_vec_push(h.mem, &h.ops, op));
 		assert_int_equal(kr_history_add(&h, (struct kr_transaction){.id = i ? name : kr_history_int(&h, 7), .session = {KR_NONE}}, NULL, NULL), KR_OK);
 	}

@@ -54,7 +54,7 @@ static bool hold_written(struct ever *e, const struct kr_operation *op)
 
 	if (row)
 		return hold(e, held_as(e->v, e->key, row->value.i));
-	if (op->scan != KR_NONE || op->key.i != e->key)
+	if (kr_op_scans(op) || op->key.i != e->key)
 		return true;
 	switch ((enum kr_op_kind)op->kind) {
 	case KR_OP_WRITE: return hold(e, held_as(e->v, e->key, op->a.i));
@@ -131,7 +131,7 @@ static struct shown shown_by(const struct ever *e, const struct kr_operation *op
 {
 	struct shown s = {.what = SHOWN_NOTHING};
 
-	if (op->scan != KR_NONE)
+	if (kr_op_scans(op))
 		return shown_by_scan(e, op);
 	if (op->key.i != e->key)
 		return s;
@@ -267,7 +267,7 @@ static uint32_t whose_last(const struct kr_history *h, const struct values *v, u
 		uint32_t last = KR_NONE;
 		for (uint32_t i = 0; i < h->txns.at[t].op_count; i++) {
 			const struct kr_operation *op = &h->ops.at[h->txns.at[t].op_first + i];
-			if (op->scan != KR_NONE || op->key.i != key)
+			if (kr_op_scans(op) || op->key.i != key)
 				continue;
 			times += op->kind == KR_OP_APPEND && v->alone[op->a.i] == element;
 			last = op->kind == KR_OP_APPEND ? v->alone[op->a.i] : op->kind == KR_OP_DELETE && (done(op) || !known(op)) ? KR_NONE : last;

@@ -420,7 +420,7 @@ static bool alike(const struct values *v, uint32_t key, const struct held *a, co
 		return false;
 	for (uint32_t i = 0; i < h->ops.n; i++) {
 		const struct kr_operation *op = &h->ops.at[i];
-		const struct kr_scan *scan = op->scan == KR_NONE ? NULL : &h->scans.at[op->scan];
+		const struct kr_scan *scan = kr_op_scans(op) ? &h->scans.at[op->scan] : NULL;
 		const struct kr_row *row = scan ? row_of(h, scan, key) : NULL;
 		struct held shown = held_as(v, key, row ? row->value.i : op->key.i == key ? op->a.i : KR_ABSENT.i);
 		if (scan && op->kind != KR_OP_RANGE && held_matches(v, scan, key, a) != held_matches(v, scan, key, b))
@@ -453,7 +453,7 @@ static bool is_written(const struct values *v, uint32_t key, const struct held *
 	for (uint32_t i = 0; i < h->ops.n; i++) {
 		const struct kr_operation *op = &h->ops.at[i];
 		const struct kr_row *row = op->kind == KR_OP_UPDATE ? row_of(h, &h->scans.at[op->scan], key) : NULL;
-		bool mine = op->scan == KR_NONE && op->key.i == key, done = mine && op->flags & KR_OPF_DONE;
+		bool mine = !kr_op_scans(op) && op->key.i == key, done = mine && op->flags & KR_OPF_DONE;
 		uint32_t value = row                                                         ? row->value.i
 			: (mine && op->kind == KR_OP_WRITE) || (done && op->kind == KR_OP_INSERT) ? op->a.i
 			: done && op->kind == KR_OP_CAS                                           ? op->b.i

@@ -5,14 +5,14 @@
 
 /* ---- the meaning of operations, for one key ---- */
 
-static const struct kr_scan *scan_of(const struct world *w, const struct kr_operation *op) { return op->scan == KR_NONE ? NULL : &w->h->scans.at[op->scan]; }
+static const struct kr_scan *scan_of(const struct world *w, const struct kr_operation *op) { return kr_op_scans(op) ? &w->h->scans.at[op->scan] : NULL; }
 
 /* Whether op is about key at all. */
 static bool concerns(const struct world *w, const struct kr_operation *op, uint32_t key)
 {
 	if (op->kind == KR_OP_RANGE)
 		return key_in_range(w->h, scan_of(w, op), key) || row_of(w->h, scan_of(w, op), key);
-	return op->scan != KR_NONE || op->key.i == key;
+	return kr_op_scans(op) || op->key.i == key;
 }
 
 static bool says_something(const struct kr_operation *op)
@@ -143,11 +143,11 @@ static bool observe(struct world *w, uint32_t t, uint32_t key, uint32_t i, uint3
 {
 	const struct kr_operation *op = op_at(w, t, i);
 	const struct kr_attr *attr = kr_history_attr(w->h, (kr_op){w->h->txns.at[t].op_first + i});
-	bool row = op->scan != KR_NONE && row_of(w->h, scan_of(w, op), key);
+	bool row = kr_op_scans(op) && row_of(w->h, scan_of(w, op), key);
 
 	if (w->nseen == MOST_OBSERVATIONS)
 		return false;
-	w->seen[w->nseen++] = (struct observation){t, key, i, from, op->scan != KR_NONE && !row, attr && !attr->cursor, over_own};
+	w->seen[w->nseen++] = (struct observation){t, key, i, from, kr_op_scans(op) && !row, attr && !attr->cursor, over_own};
 	return true;
 }
 
@@ -399,7 +399,7 @@ bool worlds(struct world *w, enum oracle_answer *answer)
 	if (!fits || w->h->seen.n > 0)
 		return false;
 	for (uint32_t i = 0, observations = 0; i < w->h->ops.n; i++) {
-		observations += w->h->ops.at[i].scan == KR_NONE ? 1 : w->h->keys.n;
+		observations += kr_op_scans(&w->h->ops.at[i]) ? w->h->keys.n : 1;
 		fits = observations <= MOST_OBSERVATIONS;
 	}
 	if (!fits || !(values = values_of(w->h)))

@@ -763,7 +763,7 @@ static void add_range(struct kr_history *h, const struct tiny *tiny, const struc
 static void add_op(struct kr_history *h, const struct tiny *tiny, const struct op *op)
 {
 	static const enum kr_op_kind adds[] = {KR_OP_INC, KR_OP_APPEND, KR_OP_ADD};
-	struct kr_operation out = {.scan = KR_NONE, .key = tiny_key(h, op->key ? "k1" : "k0")};
+	struct kr_operation out = {.key = tiny_key(h, op->key ? "k1" : "k0")};
 	enum kind kind = tiny->kind[op->key];
 
 	switch (op->what) {

@@ -67,7 +67,7 @@ static void expect_op(struct reading *r, uint32_t op, enum kr_op_kind kind, cons
 	assert_string_equal(reading_key(r, o->key), key);
 	assert_string_equal(reading_value(r, o->a), value);
 	assert_int_equal(o->flags, kind == KR_OP_READ ? KR_OPF_KNOWN : 0);
-	assert_int_equal(o->scan, KR_NONE);
+	assert_int_equal(o->b.i, KR_ABSENT.i);
 }
 
 static void reads_records_and_reserved_ids(void **state)

@@ -332,7 +332,7 @@ static bool writes_key(const struct kr_history *h, kr_txn t, kr_key k)
 {
 	for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
-		const struct kr_scan *scan = op->scan != KR_NONE ? &h->scans.at[op->scan] : NULL;
+		const struct kr_scan *scan = kr_op_scans(op) ? &h->scans.at[op->scan] : NULL;
 		bool done = op->flags & KR_OPF_DONE;
 		bool writes = op->kind == KR_OP_DELETE ? done || !(op->flags & KR_OPF_KNOWN)
 			: op->kind == KR_OP_INSERT || op->kind == KR_OP_CAS ? done : op->kind != KR_OP_READ;
@@ -660,7 +660,7 @@ static void every_operation_occurs(void **state)
 
 static bool is_result(const struct kr_operation *op)
 {
-	return op->flags & (KR_OPF_KNOWN | KR_OPF_DONE) || op->scan != KR_NONE || op->kind == KR_OP_INSERT || op->kind == KR_OP_CAS;
+	return op->flags & (KR_OPF_KNOWN | KR_OPF_DONE) || kr_op_scans(op) || op->kind == KR_OP_INSERT || op->kind == KR_OP_CAS;
 }
 
 /* Unknown transactions without results where all are to be blank; no list deleted that is to be kept; no increment or delete told. */

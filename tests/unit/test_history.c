@@ -98,7 +98,7 @@ static void interns_many(void **state)
 
 static void push(struct kr_history *h, enum kr_op_kind kind, const char *name, kr_value a)
 {
-	struct kr_operation op = {.kind = (uint8_t)kind, .key = key(h, name), .a = a, .scan = KR_NONE};
+	struct kr_operation op = {.kind = (uint8_t)kind, .key = key(h, name), .a = a};
 
 	assert_true(kr_vec_push(h->mem, &h->ops, op));
 }

@@ -28,7 +28,7 @@ static void add_operation(struct kr_history *h, char words[5][16], int n)
 		{"cas", KR_OP_CAS},
 		{"append", KR_OP_APPEND},
 	};
-	struct kr_operation op = {.kind = KR_OP_KINDS, .scan = KR_NONE};
+	struct kr_operation op = {.kind = KR_OP_KINDS};
 
 	assert_true(n >= 2);
 	for (size_t i = 0; i < KR_COUNT(kinds); i++)
