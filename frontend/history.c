@@ -1,9 +1,10 @@
 /* The history's tables: interning of values and names, and looking things up.
  *
  * Every name and value of a trace is one entry of the value table, found by a hash of its type and content,
- * so that equality anywhere later is equality of ids. Sessions and transaction ids are tables from value ids,
- * keys one from their names' content. Cost: amortised O(1) per value and name. Appending transactions:
- * history_add.c; checks that need the whole trace: history_finish.c; texts: history_print.c. */
+ * so that equality anywhere later is equality of ids. Sessions are found by a table from value ids,
+ * transactions, each of which has a value of its own, by an array of them, keys by a table from their names'
+ * content. Cost: amortised O(1) per value and name. Appending transactions: history_add.c; checks that need
+ * the whole trace: history_finish.c; texts: history_print.c. */
 #include "frontend/history.h"
 
 #include "base/hash.h"
@@ -51,7 +52,7 @@ void kr_history_done(struct kr_history *h)
 	kr_table_done(mem, &h->value_table);
 	kr_table_done(mem, &h->key_table);
 	kr_table_done(mem, &h->session_table);
-	kr_table_done(mem, &h->id_table);
+	kr_vec_done(mem, &h->named);
 	kr_arena_done(&h->arena);
 	*h = (struct kr_history){.mem = mem};
 }
@@ -350,10 +351,7 @@ kr_session kr_history_session(struct kr_history *h, kr_value name)
 
 kr_txn kr_history_find(const struct kr_history *h, kr_value id)
 {
-	uint32_t t;
-
-	KR_TABLE_FIND(t, &h->id_table, kr_hash_u64(id.i), h->txns.at[t].id.i == id.i);
-	return (kr_txn){t};
+	return (kr_txn){id.i < h->named.n ? h->named.at[id.i] - 1 : KR_NONE};
 }
 
 /* ---- reading ---- */

@@ -312,7 +312,9 @@ struct kr_history {
 	/* that were told; their writers, which may be there later only, in */
 	KR_VEC(struct kr_version_order) orders;
 	KR_VEC(kr_value) ordered;
-	struct kr_table value_table, key_table, session_table, id_table;
+	struct kr_table value_table, key_table, session_table;
+	/* by value: 1 + the transaction that it names; 0, or beyond the end: none */
+	KR_VEC(uint32_t) named;
 	KR_VEC(struct kr_key_head) key_heads; /* parallel to keys */
 	/* per session, the transaction whose end returned (or else begin was invoked) last, or KR_NONE */
 	KR_VEC(kr_txn) session_ends;

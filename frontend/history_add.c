@@ -6,7 +6,6 @@
  * the kind, once it is known to be good or bad. Cost: O(1) per operation. */
 #include "frontend/history.h"
 
-#include "base/hash.h"
 #include "frontend/event.h"
 #include "frontend/history_count.h"
 #include "frontend/history_work.h"
@@ -404,7 +403,8 @@ static enum kr_status append(struct kr_history *h, const struct kr_transaction *
 {
 	kr_txn t = {h->txns.n};
 
-	if (!kr_table_reserve(h->mem, &h->id_table) || !kr_vec_reserve(h->mem, &h->txns, 1))
+	if (!kr_vec_reserve(h->mem, &h->txns, 1) ||
+		(txn->id.i >= h->named.n && !kr_vec_reserve(h->mem, &h->named, txn->id.i + 1 - h->named.n)))
 		return KR_NOMEM;
 	KR_TRY(check_id(h, txn->id, err));
 	KR_TRY(check_session(h, txn, err));
@@ -413,7 +413,9 @@ static enum kr_status append(struct kr_history *h, const struct kr_transaction *
 	for (uint32_t i = h->draft.struck; i < h->struck.n; i++)
 		h->struck.at[i].txn = t;
 	h->txns.at[h->txns.n++] = *txn;
-	kr_table_insert(&h->id_table, kr_hash_u64(txn->id.i), t.i);
+	while (h->named.n <= txn->id.i)
+		h->named.at[h->named.n++] = 0;
+	h->named.at[txn->id.i] = h->txns.n;
 	if (txn->session.i != KR_NONE && txn->flags & (KR_TXN_HAS_BEGIN | KR_TXN_HAS_END) &&
 		is_over_in_time(txn)) {
 		kr_txn *last = &h->session_ends.at[txn->session.i];

@@ -330,6 +330,8 @@ enum kr_status kr_history_finish(struct kr_history *h, struct kr_ctx *ctx, struc
 	TRIM(h->mem, &h->values);
 	TRIM(h->mem, &h->keys);
 	TRIM(h->mem, &h->txns);
+	TRIM(h->mem, &h->named);
+	TRIM(h->mem, &h->key_heads);
 	TRIM(h->mem, &h->ops);
 	TRIM(h->mem, &h->scans);
 	TRIM(h->mem, &h->rows);

@@ -193,7 +193,7 @@ static void told_and_put_together(struct kr_ctx *ctx, const struct kr_history *h
 	memset(&copy.white_box, 0, sizeof copy.white_box);
 	memset(&copy.version_orders, 0, sizeof copy.version_orders);
 	memset(&copy.order_writers, 0, sizeof copy.order_writers);
-	memset(&copy.id_table, 0, sizeof copy.id_table);
+	memset(&copy.named, 0, sizeof copy.named);
 	for (uint32_t s = 0; s < h->sessions.n; s++)
 		copy.session_ends.at[s] = (kr_txn){KR_NONE};
 	copy.position = 0;
@@ -212,7 +212,7 @@ static void told_and_put_together(struct kr_ctx *ctx, const struct kr_history *h
 	kr_vec_done(copy.mem, &copy.white_box);
 	kr_vec_done(copy.mem, &copy.version_orders);
 	kr_vec_done(copy.mem, &copy.order_writers);
-	kr_table_done(copy.mem, &copy.id_table);
+	kr_vec_done(copy.mem, &copy.named);
 }
 
 static int compare_texts(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
