@@ -17,11 +17,6 @@
 
 enum { FETCH = 16 }; /* observations ahead; the versions seen lie all over memory */
 
-struct readers {
-	uint32_t pending; /* transactions to come that saw the version */
-	uint32_t last;    /* 1 + the transaction last found to have seen it */
-};
-
 /* Nodes by rank. */
 struct queue {
 	uint64_t *in;   /* set of ranks */
@@ -34,13 +29,14 @@ struct state {
 	const struct kr_overlay *o;
 	struct kr_ir *ir;
 	const struct kr_asg *asg;
-	uint32_t *degree;        /* per node: predecessors to come */
-	struct queue ready[2];   /* nodes that may be emitted; [0] pure readers, [1] writers */
-	uint8_t *emitted;        /* per node */
-	uint32_t *waits;         /* per node: next one waiting on the same key */
-	uint32_t *waiting;       /* per key: first waiting node, or KR_NONE */
-	kr_version *current;     /* per key */
-	struct readers *readers; /* per version */
+	uint32_t *degree;      /* per node: predecessors to come */
+	struct queue ready[2]; /* nodes that may be emitted; [0] pure readers, [1] writers */
+	uint8_t *emitted;      /* per node */
+	uint32_t *waits;       /* per node: next one waiting on the same key */
+	uint32_t *waiting;     /* per key: first waiting node, or KR_NONE */
+	kr_version *current;   /* per key */
+	uint32_t *seen_by;     /* per key: 1 + the transaction last found to have seen its current version */
+	uint32_t *pending;     /* per version: transactions to come that saw it */
 	/* set of observations that count as pending: of several by one transaction that saw one version, the
 	 * first */
 	uint64_t *counted;
@@ -107,15 +103,16 @@ static enum kr_status allocate(struct state *st)
 	st->waits = kr_mem_alloc(mem, nodes, sizeof *st->waits);
 	st->waiting = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->waiting);
 	st->current = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->current);
-	st->readers = kr_mem_alloc(mem, st->asg->nversions, sizeof *st->readers);
+	st->seen_by = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->seen_by);
+	st->pending = kr_mem_alloc(mem, st->asg->nversions, sizeof *st->pending);
 	st->counted = kr_mem_alloc(mem, KR_BITS_WORDS(st->asg->nobs), sizeof(uint64_t));
 	st->claim = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->claim);
 	st->bound = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->bound);
 	st->locked = kr_mem_alloc(mem, st->asg->nkeys, 1);
 	st->soft = kr_mem_alloc(mem, KR_BITS_WORDS(nodes), sizeof *st->soft);
 	bool per_node = st->soft && st->degree && queues && st->emitted && st->waits;
-	bool others = st->waiting && st->current && st->readers && st->counted && st->claim && st->bound &&
-		st->locked;
+	bool others = st->waiting && st->current && st->seen_by && st->pending && st->counted && st->claim &&
+		st->bound && st->locked;
 	return per_node && others ? KR_OK : KR_NOMEM;
 }
 
@@ -130,7 +127,8 @@ static void release_memory(struct state *st)
 	kr_mem_free(mem, st->waits, nodes, sizeof *st->waits);
 	kr_mem_free(mem, st->waiting, st->asg->nkeys, sizeof *st->waiting);
 	kr_mem_free(mem, st->current, st->asg->nkeys, sizeof *st->current);
-	kr_mem_free(mem, st->readers, st->asg->nversions, sizeof *st->readers);
+	kr_mem_free(mem, st->seen_by, st->asg->nkeys, sizeof *st->seen_by);
+	kr_mem_free(mem, st->pending, st->asg->nversions, sizeof *st->pending);
 	kr_mem_free(mem, st->counted, KR_BITS_WORDS(st->asg->nobs), sizeof(uint64_t));
 	kr_mem_free(mem, st->claim, st->asg->nkeys, sizeof *st->claim);
 	kr_mem_free(mem, st->bound, st->asg->nkeys, sizeof *st->bound);
@@ -159,8 +157,8 @@ static kr_key still_read(const struct state *st, kr_txn t, bool own_too)
 	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1]; i++) {
 		kr_key k = asg->versions[asg->written[i].i].key;
 		kr_version now = st->current[k.i];
-		uint32_t own = own_too && st->readers[now.i].last == t.i + 1;
-		if (st->readers[now.i].pending > own)
+		uint32_t own = own_too && st->seen_by[k.i] == t.i + 1;
+		if (st->pending[now.i] > own)
 			return k;
 	}
 	return (kr_key){KR_NONE};
@@ -183,25 +181,44 @@ static void bind(struct state *st, uint32_t o, kr_version seen)
 		st->bound[k.i] = st->asg->obs[o].set;
 }
 
+/* Has an earlier observation by the same transaction seen the same version? The last one of its key by any is
+ * at hand. */
+static bool seen_before(const struct state *st, uint32_t o)
+{
+	kr_key k = st->asg->obs[o].key;
+	const uint32_t *sibling = st->ir->sibling;
+	if (st->seen_by[k.i] != st->asg->obs[o].txn.i + 1)
+		return false;
+	if (st->current[k.i].i == st->s->source[o].i)
+		return true;
+	for (uint32_t next = sibling[o]; next - 1 != o; next = sibling[next - 1])
+		if (next - 1 < o && st->s->source[next - 1].i == st->s->source[o].i)
+			return true;
+	return false;
+}
+
+/* Until all are counted, `current` is the version that the key's last observation so far saw. */
 static void count_readers(struct state *st)
 {
-	for (uint32_t k = 0; k < st->asg->nkeys; k++) {
-		st->current[k] = kr_asg_initial(st->asg, (kr_key){k});
+	for (uint32_t k = 0; k < st->asg->nkeys; k++)
 		st->waiting[k] = st->bound[k] = KR_NONE;
-	}
 	for (uint32_t o = 0; o < st->asg->nobs; o++) {
 		kr_version seen = st->s->source[o];
+		kr_key k = st->asg->obs[o].key;
 		if (o + FETCH < st->asg->nobs && st->s->source[o + FETCH].i != KR_NONE)
-			__builtin_prefetch(&st->readers[st->s->source[o + FETCH].i], 1);
+			__builtin_prefetch(&st->pending[st->s->source[o + FETCH].i], 1);
 		if (seen.i == KR_NONE || !active(st, st->asg->obs[o].txn))
 			continue;
 		bind(st, o, seen);
-		if (st->readers[seen.i].last == st->asg->obs[o].txn.i + 1)
+		if (seen_before(st, o))
 			continue;
-		st->readers[seen.i].last = st->asg->obs[o].txn.i + 1;
+		st->seen_by[k.i] = st->asg->obs[o].txn.i + 1;
+		st->current[k.i] = seen;
 		kr_bits_set(st->counted, o);
-		st->readers[seen.i].pending++;
+		st->pending[seen.i]++;
 	}
+	for (uint32_t k = 0; k < st->asg->nkeys; k++)
+		st->current[k] = kr_asg_initial(st->asg, (kr_key){k});
 }
 
 static void make_ready(struct state *st, uint32_t node)
@@ -258,12 +275,14 @@ static bool disagrees(struct state *st, uint32_t o)
 
 static bool is_served(struct state *st, uint32_t o)
 {
-	kr_version now = st->current[st->asg->obs[o].key.i], seen = st->s->source[o];
+	kr_key k = st->asg->obs[o].key;
+	kr_version now = st->current[k.i], seen = st->s->source[o];
 	if (disagrees(st, o))
 		return false;
 	if (seen.i == KR_NONE)
 		return may_see(st, o, now);
-	st->readers[seen.i].last = st->asg->obs[o].txn.i + 1;
+	if (seen.i == now.i)
+		st->seen_by[k.i] = st->asg->obs[o].txn.i + 1;
 	return seen.i == now.i;
 }
 
@@ -340,7 +359,7 @@ static enum kr_status observe(struct state *st, kr_txn t)
 	/* those that were counted as pending; before free ones are settled, which are not */
 	for (uint32_t o = first; o < end; o++) {
 		kr_version seen = st->s->source[o];
-		if (kr_bits_get(st->counted, o) && --st->readers[seen.i].pending <= 1 &&
+		if (kr_bits_get(st->counted, o) && --st->pending[seen.i] <= 1 &&
 			seen.i == st->current[asg->obs[o].key.i].i)
 			wake(st, asg->obs[o].key);
 	}

@@ -41,22 +41,28 @@ static bool index_known(const struct kr_topology *t, struct kr_known_edges *k, b
 
 	k->first = kr_mem_alloc(mem, (size_t)ir->nnodes + 2, sizeof *k->first);
 	k->other = kr_mem_alloc(mem, ir->edges.n, sizeof *k->other);
-	k->edge = kr_mem_alloc(mem, ir->edges.n, sizeof *k->edge);
-	if (!k->first || !k->other || !k->edge)
+	if (!k->first || !k->other)
 		return false;
 	for (uint32_t e = 0; e < ir->edges.n; e++)
 		k->first[end_of(&ir->edges.at[e], by_start) + 2] += is_active(t, ir->edges.at[e].from.i);
 	kr_index_places(k->first, ir->nnodes);
 	for (uint32_t e = ir->edges.n; e-- > 0;) {
-		if (!is_active(t, ir->edges.at[e].from.i))
-			continue;
-
-		uint32_t place = k->first[end_of(&ir->edges.at[e], by_start) + 1]++;
-
-		k->other[place] = end_of(&ir->edges.at[e], !by_start);
-		k->edge[place] = e;
+		if (is_active(t, ir->edges.at[e].from.i))
+			k->other[k->first[end_of(&ir->edges.at[e], by_start) + 1]++] =
+				end_of(&ir->edges.at[e], !by_start);
 	}
 	return true;
+}
+
+/* The edge at a place of t->after: the IR has those out of a node in the same order. */
+static uint32_t edge_at(const struct kr_topology *t, uint32_t place)
+{
+	uint32_t from;
+	KR_BISECT(from, 0, t->ir->nnodes, t->after.first[from + 1] <= place);
+	uint32_t e = t->ir->head.at[from];
+	for (uint32_t i = t->after.first[from]; i < place; i++)
+		e = t->ir->next.at[e];
+	return e;
 }
 
 static void drop_known(struct kr_topology *t, struct kr_known_edges *k)
@@ -65,7 +71,6 @@ static void drop_known(struct kr_topology *t, struct kr_known_edges *k)
 
 	kr_mem_free(mem, k->first, (size_t)t->ir->nnodes + 2, sizeof *k->first);
 	kr_mem_free(mem, k->other, t->ir->edges.n, sizeof *k->other);
-	kr_mem_free(mem, k->edge, t->ir->edges.n, sizeof *k->edge);
 }
 
 enum kr_status kr_topology_init(struct kr_topology *t, struct kr_ir *ir, const uint8_t *active,
@@ -133,7 +138,7 @@ static enum kr_status expand_forward(struct kr_topology *t, uint32_t v, uint32_t
 	enum kr_status status = kr_ctx_tick(t->ir->ctx);
 	for (uint32_t i = known->first[v]; i < known->first[v + 1] && !status; i++)
 		if (t->place[known->other[i]] <= last)
-			status = offer(t, &t->forward, known->other[i], 2 * known->edge[i], false);
+			status = offer(t, &t->forward, known->other[i], 2 * i, false);
 	for (uint32_t a = t->out[v]; a != KR_NONE && !status; a = t->arcs.at[a].next_out)
 		if (t->place[t->arcs.at[a].to] <= last)
 			status = offer(t, &t->forward, t->arcs.at[a].to, 2 * a + 1, true);
@@ -146,7 +151,7 @@ static enum kr_status expand_backward(struct kr_topology *t, uint32_t v, uint32_
 	enum kr_status status = kr_ctx_tick(t->ir->ctx);
 	for (uint32_t i = known->first[v]; i < known->first[v + 1] && !status; i++)
 		if (t->place[known->other[i]] >= first)
-			status = offer(t, &t->backward, known->other[i], 2 * known->edge[i], false);
+			status = offer(t, &t->backward, known->other[i], 2 * i, false);
 	for (uint32_t a = t->in[v]; a != KR_NONE && !status; a = t->arcs.at[a].next_in)
 		if (t->place[t->arcs.at[a].from] >= first)
 			status = offer(t, &t->backward, t->arcs.at[a].from, 2 * a + 1, false);
@@ -247,7 +252,7 @@ static enum kr_status record(struct kr_topology *t, struct kr_link link, uint32_
 	enum kr_status status = KR_OK;
 	for (uint32_t v = a, step; v != b && !status;
 		v = step & 1 ? t->arcs.at[step / 2].from : ir->edges.at[step / 2].from.i) {
-		step = t->forward.via[v];
+		step = t->forward.via[v] & 1 ? t->forward.via[v] : 2 * edge_at(t, t->forward.via[v] / 2);
 		status = kr_vec_push(mem, &steps, step) ? KR_OK : KR_NOMEM;
 	}
 	kr_proof_begin(proof);

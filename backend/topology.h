@@ -11,17 +11,17 @@ struct kr_arc {
 };
 KR_VEC_NAMED(kr_arc_links, struct kr_link);
 
-/* Known edges by one of their ends, the newest first: per node first[node] to first[node + 1] - 1. */
-struct kr_known_edges {
-	uint32_t *first, *other, *edge; /* the other ends, the edges */
-};
+/* Known edges by one of their ends, the newest first: their other ends, per node from first[node] to
+ * first[node + 1] - 1. */
+struct kr_known_edges { uint32_t *first, *other; };
 
 KR_VEC_NAMED(kr_numbers, uint32_t);
 
 /* One direction of a search from an end of an edge. */
 struct kr_topology_side {
 	uint8_t *state;            /* per node */
-	/* per node: the step by which it was met: a known edge e as 2e, an arc a as 2a + 1 */
+	/* per node: the step by which it was met: a known edge as twice its place in `other`, an arc a as
+	 * 2a + 1 */
 	uint32_t *via;
 	struct kr_numbers now, later; /* nodes to look at: by known edges, behind a further arc */
 	struct kr_numbers met;

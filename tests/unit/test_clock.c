@@ -211,7 +211,7 @@ static void says_less_with_fewer_chains(void **state)
 		struct graph g;
 		bool cyclic = true;
 		random_graph(&g, &rng, order);
-		g.ctx.mem.limit = g.ctx.mem.used + (60 + kr_rng_below(&rng, 200)) * g.n + kr_rng_below(&rng, 4000);
+		g.ctx.mem.limit = g.ctx.mem.used + (20 + kr_rng_below(&rng, 220)) * g.n + kr_rng_below(&rng, 4000);
 		enum kr_status status = kr_clock_build(&g.ir, &cyclic);
 		g.ctx.mem.limit = SIZE_MAX;
 		if (status == KR_OK) {
