@@ -154,7 +154,7 @@ kr_value kr_history_text(struct kr_history *h, enum kr_value_type type, const ch
 	uint64_t hash = text_hash(type, text, length);
 	uint32_t id;
 
-	if (length > UINT32_MAX || (!h->value_table.slots && !index_values(h)))
+	if (length > KR_TEXT_MOST || (!h->value_table.slots && !index_values(h)))
 		return (kr_value){KR_NONE};
 	KR_TABLE_FIND(id, &h->value_table, hash,
 		h->values.at[id].type == type && h->values.at[id].length == length &&
@@ -162,7 +162,7 @@ kr_value kr_history_text(struct kr_history *h, enum kr_value_type type, const ch
 	if (id != KR_NONE)
 		return (kr_value){id};
 
-	struct kr_value_entry entry = {.type = type, .length = (uint32_t)length};
+	struct kr_value_entry entry = {.type = type, .length = length & KR_TEXT_MOST};
 
 	entry.text =
 		h->counted ? kr_history_count_text(h, text, length) : kr_arena_text(&h->arena, text, length);
@@ -274,7 +274,7 @@ kr_key kr_history_key(struct kr_history *h, kr_value value)
 static kr_value put_name(struct kr_history *h, const char *text, size_t length)
 {
 	struct kr_value_entry entry = {.type = KR_VALUE_STRING,
-		.length = (uint32_t)length,
+		.length = length & KR_TEXT_MOST,
 		.text = kr_history_count_text(h, text, length)};
 	kr_value value = entry.text ? put_value(h, &entry) : (kr_value){KR_NONE};
 
@@ -285,7 +285,7 @@ static kr_value put_name(struct kr_history *h, const char *text, size_t length)
 
 kr_key kr_history_key_text(struct kr_history *h, const char *text, size_t length)
 {
-	if (length > UINT32_MAX)
+	if (length > KR_TEXT_MOST)
 		return (kr_key){KR_NONE};
 
 	struct name name = text_name(KR_VALUE_STRING, text, length);

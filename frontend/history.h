@@ -31,14 +31,17 @@ enum kr_value_type {
 #define KR_ABSENT ((kr_value){0})
 #define KR_UNTOLD ((kr_value){KR_NONE}) /* a value that the trace does not tell: it may be any */
 
-struct kr_value_entry {
-	enum kr_value_type type;
-	uint32_t length;  /* of text, for strings, arrays and objects */
+#define KR_TEXT_MOST (UINT32_MAX >> 3) /* bytes of a text */
+
+/* 12 bytes: there may be as many values as operations. */
+struct __attribute__((packed, aligned(4))) kr_value_entry {
 	union {
 		int64_t integer;
 		double real;
 		const char *text; /* terminated, in the history's arena */
 	};
+	uint32_t length : 29; /* of text, for strings, arrays and objects */
+	enum kr_value_type type : 3;
 };
 
 /* ---- operations ---- */

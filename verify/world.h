@@ -12,7 +12,6 @@ struct kr_world_sight { /* an external observation */
 	uint32_t op;
 	kr_key key;
 	kr_txn source;   /* KR_NONE: the initial version */
-	uint32_t next;   /* of the same source place */
 	kr_txn over;     /* the writer of the first later version that an rw edge leads to, or KR_NONE */
 	bool predicate, loose;
 	bool over_own;   /* its transaction had added to the key before */

@@ -12,6 +12,7 @@ struct values {
 	struct kr_world *w;
 	struct kr_replayed replayed;
 	uint32_t *heads; /* per place of a source (0: the initial version): an observation of it */
+	uint32_t *next;  /* per observation: another one of the same source */
 };
 
 static enum kr_status look_at(struct values *x, uint32_t place)
@@ -19,7 +20,7 @@ static enum kr_status look_at(struct values *x, uint32_t place)
 	struct kr_world *w = x->w;
 	enum kr_status status = KR_OK;
 
-	for (uint32_t i = x->heads[place]; i != KR_NONE && status == KR_OK; i = w->sights.at[i].next) {
+	for (uint32_t i = x->heads[place]; i != KR_NONE && status == KR_OK; i = x->next[i]) {
 		const struct kr_world_sight *s = &w->sights.at[i];
 		/* only of a key that grows an observation with own writes before it is external */
 		status = kr_replay_sight(&x->replayed, s->txn, s->op, s->key,
@@ -42,7 +43,7 @@ static enum kr_status look_at_all(struct values *x)
 		kr_txn source = w->sights.at[i].source;
 		uint32_t *head = &x->heads[source.i == KR_NONE ? 0 : w->place[source.i] + 1];
 
-		w->sights.at[i].next = *head;
+		x->next[i] = *head;
 		*head = i;
 	}
 	status = look_at(x, 0);
@@ -60,8 +61,10 @@ static enum kr_status check_external(struct kr_world *w)
 	struct values x = {.w = w};
 	KR_TRY(kr_replay_init(&x.replayed, w->v));
 	x.heads = kr_mem_alloc(w->mem, (size_t)n + 1, sizeof *x.heads);
-	enum kr_status status = x.heads ? look_at_all(&x) : KR_NOMEM;
+	x.next = kr_mem_alloc(w->mem, w->sights.n, sizeof *x.next);
+	enum kr_status status = x.heads && x.next ? look_at_all(&x) : KR_NOMEM;
 	kr_mem_free(w->mem, x.heads, (size_t)n + 1, sizeof *x.heads);
+	kr_mem_free(w->mem, x.next, w->sights.n, sizeof *x.next);
 	kr_replay_done(&x.replayed);
 	return status;
 }
