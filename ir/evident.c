@@ -65,7 +65,9 @@ static enum kr_status index_sessions(struct kr_evident *c)
 		next[s] = KR_NONE;
 	for (uint32_t t = asg->ntxns; t-- > 0;) {
 		uint32_t s = asg->txns[t].session;
-		c->in_session[t] = s == KR_NONE ? KR_NONE : next[s];
+		uint32_t after = s == KR_NONE ? KR_NONE : next[s];
+		c->in_session[t] = after;
+		c->behind[t] = after == KR_NONE ? 0 : c->behind[after] + is_present(c, (kr_txn){after});
 		if (s != KR_NONE)
 			next[s] = t;
 	}
@@ -115,9 +117,10 @@ enum kr_status kr_evident_init(struct kr_evident *c, const struct kr_ir *ir)
 	c->seen_first = kr_mem_alloc(mem, (size_t)asg->nversions + 2, sizeof *c->seen_first);
 	c->seen = kr_mem_alloc(mem, asg->nobs, sizeof *c->seen);
 	c->in_session = kr_mem_alloc(mem, asg->ntxns, sizeof *c->in_session);
+	c->behind = kr_mem_alloc(mem, asg->ntxns, sizeof *c->behind);
 	c->by_begin = kr_mem_alloc(mem, asg->ntxns, sizeof *c->by_begin);
 	c->reached = kr_mem_alloc(mem, asg->nversions, sizeof *c->reached);
-	if (c->after_first && c->after && c->sure && c->seen_first && c->seen && c->in_session &&
+	if (c->after_first && c->after && c->sure && c->seen_first && c->seen && c->in_session && c->behind &&
 		c->by_begin && c->reached) {
 		index_orders(c);
 		index_observations(c);
@@ -141,6 +144,7 @@ void kr_evident_done(struct kr_evident *c)
 	kr_mem_free(mem, c->seen_first, (size_t)asg->nversions + 2, sizeof *c->seen_first);
 	kr_mem_free(mem, c->seen, asg->nobs, sizeof *c->seen);
 	kr_mem_free(mem, c->in_session, asg->ntxns, sizeof *c->in_session);
+	kr_mem_free(mem, c->behind, asg->ntxns, sizeof *c->behind);
 	kr_mem_free(mem, c->by_begin, asg->ntxns, sizeof *c->by_begin);
 	kr_mem_free(mem, c->reached, asg->nversions, sizeof *c->reached);
 	kr_vec_done(mem, &c->later);
@@ -241,9 +245,9 @@ static enum kr_status add_rw(struct kr_evident *c, kr_txn t, struct kr_links *ou
 	return status;
 }
 
-static enum kr_status add_session(struct kr_evident *c, kr_txn t, struct kr_links *out)
+static enum kr_status add_session(struct kr_evident *c, kr_txn t, kr_txn last, struct kr_links *out)
 {
-	for (uint32_t b = c->in_session[t.i]; b != KR_NONE; b = c->in_session[b])
+	for (uint32_t b = c->in_session[t.i]; b != KR_NONE && b <= last.i; b = c->in_session[b])
 		if (is_present(c, (kr_txn){b}) &&
 			!push(c, out,
 				(struct kr_link){KR_SO, t, {b}, {KR_NONE}, {KR_NONE}, {KR_NONE}, KR_NONE}))
@@ -266,10 +270,16 @@ static enum kr_status add_time(struct kr_evident *c, kr_txn t, struct kr_links *
 	return KR_OK;
 }
 
-enum kr_status kr_evident_out(struct kr_evident *c, kr_txn t, uint32_t kinds, struct kr_links *out)
-{
-	bool leads = !c->ir->asg->txns[t.i].outcome_unknown;
+static bool leads(const struct kr_evident *c, kr_txn t) { return !c->ir->asg->txns[t.i].outcome_unknown; }
 
+bool kr_evident_leads(const struct kr_evident *c, kr_txn t, uint32_t kinds)
+{
+	return kinds & KR_BIT(KR_SO) && leads(c, t) && c->ir->order >= KR_ORDER_SESSION;
+}
+
+enum kr_status kr_evident_out(struct kr_evident *c, kr_txn t, uint32_t kinds, kr_txn last,
+	struct kr_links *out)
+{
 	if (!is_present(c, t))
 		return KR_OK;
 	if (kinds & KR_BIT(KR_WW))
@@ -278,9 +288,9 @@ enum kr_status kr_evident_out(struct kr_evident *c, kr_txn t, uint32_t kinds, st
 		KR_TRY(add_wr(c, t, (kinds & KR_BIT(KR_WW)) != 0, out));
 	if (kinds & KR_BIT(KR_RW))
 		KR_TRY(add_rw(c, t, out));
-	if (kinds & KR_BIT(KR_SO) && leads && c->ir->order >= KR_ORDER_SESSION)
-		KR_TRY(add_session(c, t, out));
-	if (kinds & KR_BIT(KR_RT) && leads && c->ir->order >= KR_ORDER_REALTIME)
+	if (kr_evident_leads(c, t, kinds))
+		KR_TRY(add_session(c, t, last, out));
+	if (kinds & KR_BIT(KR_RT) && leads(c, t) && c->ir->order >= KR_ORDER_REALTIME)
 		KR_TRY(add_time(c, t, out));
 	return KR_OK;
 }

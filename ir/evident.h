@@ -19,6 +19,8 @@ struct kr_evident {
 	uint32_t *seen_first;
 	kr_obs *seen;           /* nobs */
 	uint32_t *in_session;   /* per transaction: the next one of its session, or KR_NONE */
+	/* per transaction: how many of its session come later, of those that certainly took effect */
+	uint32_t *behind;
 	kr_txn *by_begin;       /* nbegun transactions that tell their begin, by that */
 	uint32_t nbegun;
 	uint32_t *reached;      /* per version: the last walk that reached it */
@@ -30,8 +32,13 @@ struct kr_evident {
 enum kr_status kr_evident_init(struct kr_evident *c, const struct kr_ir *ir);
 void kr_evident_done(struct kr_evident *c);
 
-/* Appends the dependencies of `kinds` that leave t. wr of parts of a key only together with ww: the version
- * of the key that was seen may be a later one. O(those). */
-enum kr_status kr_evident_out(struct kr_evident *c, kr_txn t, uint32_t kinds, struct kr_links *out);
+/* Do so edges, if they are among `kinds`, leave t? */
+bool kr_evident_leads(const struct kr_evident *c, kr_txn t, uint32_t kinds);
+
+/* Appends the dependencies of `kinds` that leave t; those of so only up to `last` of its session, KR_NONE:
+ * all. wr of parts of a key only together with ww: the version of the key that was seen may be a later one.
+ * O(those). */
+enum kr_status kr_evident_out(struct kr_evident *c, kr_txn t, uint32_t kinds, kr_txn last,
+	struct kr_links *out);
 
 #endif

@@ -2,9 +2,11 @@
  * transaction, a breadth-first search over what the trace tells (evident.h), layer by layer, back to it, in
  * which a state is a transaction and what the pattern needs to know of the way there: whether an rw may
  * follow, whether it passed a transaction that writes nothing. All ways of one layer into a state are kept,
- * so that all shortest cycles through the transaction can be compared. A pattern with exactly one rw is
- * searched from its rw. First the transactions of the refutation that is there, then all others; bounded by a
- * number of edges, so that a large trace gets a short cycle near the one found and a small one the shortest.
+ * so that all shortest cycles through the transaction can be compared; where an earlier layer has passed
+ * along a session, a later one has no ways to add, and its edges are only counted. A pattern with exactly one
+ * rw is searched from its rw. First the transactions of the refutation that is there, then all others;
+ * bounded by a number of edges, so that a large trace gets a short cycle near the one found and a small one
+ * the shortest.
  * Better is: shorter; fewer rw; fewer so and rt; fewer rt; no two rw neighbours; a lost update, a write skew;
  * fewer predicate rw; of ww and wr what has the more special name (docs/levels.md). */
 #include "ir/evident.h"
@@ -24,13 +26,22 @@ struct way {
 	uint32_t from, link, next;
 }; /* from: an entry */
 
+/* From where on the search of that number has passed along a session. */
+struct passed {
+	uint32_t search;
+	kr_txn from;
+};
+
 struct finder {
 	struct kr_evident evident;
 	const struct kr_pattern *pattern;
 	struct kr_links links; /* of this search */
 	KR_VEC(struct entry) entries;
 	KR_VEC(struct way) ways;
-	uint32_t *at, *stamp;     /* per state: its entry in the search of that number */
+	uint32_t *at, *stamp; /* per state: its entry in the search of that number */
+	/* per session, for states that passed no transaction that writes nothing, and for others; in layers
+	 * before the one at hand */
+	struct passed *passed;
 	uint32_t searches, start; /* start: state */
 	uint32_t goal;            /* ways that close a cycle */
 	uint32_t op;              /* where the place of operations counts: of the rw at the start */
@@ -180,18 +191,52 @@ static enum kr_status reach(struct finder *f, uint32_t from, uint32_t link, uint
 		: KR_NOMEM;
 }
 
-static enum kr_status expand(struct finder *f, uint32_t entry, uint32_t layer_end)
+static uint32_t kinds_of(const struct finder *f, uint32_t entry)
 {
 	const struct kr_pattern *p = f->pattern;
-	uint32_t state = f->entries.at[entry].state, first = f->links.n, kinds = p->allowed;
-	bool may_rw = !has_turns(p) || (state >> 1 & 1);
+	bool may_rw = !has_turns(p) || (f->entries.at[entry].state >> 1 & 1);
 
 	if (p->once)
-		kinds = entry == 0 ? p->allowed & p->once : p->allowed & ~p->once;
-	else if (!may_rw)
-		kinds &= ~KR_BIT(KR_RW);
+		return entry == 0 ? p->allowed & p->once : p->allowed & ~p->once;
+	return may_rw ? p->allowed : p->allowed & ~KR_BIT(KR_RW);
+}
 
-	enum kr_status status = kr_evident_out(&f->evident, txn_of(state), kinds, &f->links);
+/* Where the entry's so edges lead has been passed from here on; NULL: it has none. */
+static struct passed *passed_of(const struct finder *f, uint32_t entry)
+{
+	uint32_t state = f->entries.at[entry].state;
+	kr_txn t = txn_of(state);
+	uint32_t session = f->evident.ir->asg->txns[t.i].session;
+
+	return session != KR_NONE && kr_evident_leads(&f->evident, t, kinds_of(f, entry))
+		? &f->passed[2 * session + (state & 1)]
+		: NULL;
+}
+
+static void pass_layer(struct finder *f, uint32_t first, uint32_t end)
+{
+	for (uint32_t i = first; i < end; i++) {
+		struct passed *passed = passed_of(f, i);
+		kr_txn t = txn_of(f->entries.at[i].state);
+
+		if (passed && (passed->search != f->searches || passed->from.i > t.i))
+			*passed = (struct passed){f->searches, t};
+	}
+}
+
+static enum kr_status expand(struct finder *f, uint32_t entry, uint32_t layer_end)
+{
+	uint32_t state = f->entries.at[entry].state, first = f->links.n;
+	const struct passed *passed = passed_of(f, entry);
+	kr_txn last = {KR_NONE};
+
+	if (passed && passed->search == f->searches) {
+		last = passed->from.i > txn_of(state).i ? passed->from : txn_of(state);
+		f->steps += f->evident.behind[last.i];
+	}
+
+	enum kr_status status =
+		kr_evident_out(&f->evident, txn_of(state), kinds_of(f, entry), last, &f->links);
 
 	f->steps += 1 + f->links.n - first;
 
@@ -268,9 +313,10 @@ static enum kr_status search(struct finder *f, uint32_t start)
 	if (!kr_vec_push(&f->evident.ir->ctx->mem, &f->entries, (struct entry){start, KR_NONE}))
 		return KR_NOMEM;
 	while (depth < most && f->goal == KR_NONE && first < f->entries.n && !status) {
-		uint32_t end = f->entries.n;
+		uint32_t layer = first, end = f->entries.n;
 		for (; first < end && !status && f->steps < MOST_STEPS; first++)
 			status = expand(f, first, end);
+		pass_layer(f, layer, first);
 		if (first < end)
 			return status; /* half a layer would not have all ways */
 		depth++;
@@ -349,7 +395,8 @@ enum kr_status kr_proof_shorten(struct kr_proof *proof, const struct kr_ir *ir)
 			proof->cycles.at[0].count);
 	f.at = kr_mem_alloc(mem, states, sizeof *f.at);
 	f.stamp = kr_mem_alloc(mem, states, sizeof *f.stamp);
-	enum kr_status status = f.at && f.stamp ? search_all(&f, proof) : KR_NOMEM;
+	f.passed = kr_mem_alloc(mem, 2 * (size_t)ir->asg->nsessions, sizeof *f.passed);
+	enum kr_status status = f.at && f.stamp && f.passed ? search_all(&f, proof) : KR_NOMEM;
 	if (!status && f.length > 0)
 		status = replace(proof, &f);
 	kr_vec_done(mem, &f.links);
@@ -357,6 +404,7 @@ enum kr_status kr_proof_shorten(struct kr_proof *proof, const struct kr_ir *ir)
 	kr_vec_done(mem, &f.ways);
 	kr_mem_free(mem, f.at, states, sizeof *f.at);
 	kr_mem_free(mem, f.stamp, states, sizeof *f.stamp);
+	kr_mem_free(mem, f.passed, 2 * (size_t)ir->asg->nsessions, sizeof *f.passed);
 	kr_evident_done(&f.evident);
 	return status;
 }
