@@ -5,8 +5,6 @@
  * than a" needs no copy of the graph. */
 #include "ir/ir.h"
 
-#include <string.h>
-
 #include "base/order.h"
 
 #include "ir/clock.h"
@@ -222,7 +220,7 @@ enum kr_status kr_ir_along(const struct kr_ir *ir, uint32_t *place, bool *cyclic
  * at hand, by derived ones the next. */
 struct search {
 	uint32_t kinds;   /* of edges that count */
-	uint32_t *via;    /* per node: the edge by which it was reached, KR_NONE: not yet */
+	uint32_t *via;    /* per node: 1 + the edge by which it was reached, 0: not yet */
 	uint8_t *settled; /* per node: its edges have been walked */
 	KR_VEC(kr_node) now;
 	KR_VEC(kr_node) later;
@@ -245,10 +243,10 @@ static enum kr_status expand(const struct kr_ir *ir, struct search *s, kr_node v
 		uint32_t to = edge->to.i;
 		if (e >= age || to == start.i || s->settled[to] || !counts(ir, s, edge))
 			continue;
-		bool fresh = s->via[to] == KR_NONE;
-		if (!fresh && (derived || ir->edges.at[s->via[to]].rule == KR_RULE_GIVEN))
+		bool fresh = s->via[to] == 0;
+		if (!fresh && (derived || ir->edges.at[s->via[to] - 1].rule == KR_RULE_GIVEN))
 			continue;
-		s->via[to] = e;
+		s->via[to] = e + 1;
 		if (!(derived ? kr_vec_push(mem, &s->later, edge->to) : kr_vec_push(mem, &s->now, edge->to)))
 			return KR_NOMEM;
 	}
@@ -286,8 +284,8 @@ static enum kr_status walk_back(const struct kr_ir *ir, const struct search *s, 
 	struct kr_path *path)
 {
 	uint32_t first = path->n;
-	for (kr_node v = b; v.i != a.i; v = ir->edges.at[s->via[v.i]].from) {
-		if (!kr_vec_push(&ir->ctx->mem, path, s->via[v.i]))
+	for (kr_node v = b; v.i != a.i; v = ir->edges.at[s->via[v.i] - 1].from) {
+		if (!kr_vec_push(&ir->ctx->mem, path, s->via[v.i] - 1))
 			return KR_NOMEM;
 	}
 	for (uint32_t i = first, j = path->n; i + 1 < j; i++) {
@@ -312,10 +310,8 @@ enum kr_status kr_ir_path_by(const struct kr_ir *ir, uint32_t kinds, kr_node a, 
 		.via = kr_mem_alloc(mem, ir->nnodes, sizeof *s.via),
 		.settled = kr_mem_alloc(mem, ir->nnodes, 1)};
 	enum kr_status status = s.via && s.settled ? KR_OK : KR_NOMEM;
-	if (!status) {
-		memset(s.via, 0xff, (size_t)ir->nnodes * sizeof *s.via);
+	if (!status)
 		status = search_run(ir, &s, a, b, age);
-	}
 	if (!status) {
 		*found = s.settled[b.i];
 		if (*found)
