@@ -27,7 +27,16 @@ const char *kr_lab_asked(const struct kr_args *args, const struct kr_run *run, i
 			asked, run->share_count > 1 ? "clients" : "transactions");
 		return NULL;
 	}
-	return claim ? run->shares[0].level->claims : kr_run_keeps(run, run->shares[0].level);
+	if (claim)
+		return run->shares[0].level->claims;
+
+	const char *known = kr_run_keeps(run, run->shares[0].level);
+
+	if (!known)
+		*status = kr_usage("option '--check': found 'keeps', expected levels of krait or claim: what "
+				   "driver %s keeps on several nodes is not known",
+			run->store.driver->name);
+	return known;
 }
 
 static int run_command(const struct kr_args *args, const char *name, char *const *words, int n)

@@ -341,7 +341,7 @@ static void keep_rate(const struct kr_session *s, uint64_t number)
 	}
 }
 
-/* What writes, or locks, is for the first node where the others are replicas. */
+/* What writes, or locks, is for the first node: not for those that only read. */
 static bool is_for_replicas(const struct kr_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->n; i++)
@@ -356,7 +356,7 @@ static bool choose_node(struct kr_session *s)
 	const struct kl_store *store = &s->run->store;
 
 	s->node = s->run->spread ? (uint32_t)kr_rng_below(&s->chance, store->nodes) : home_node(s);
-	if ((store->driver->facts & KL_REPLICAS) && !is_for_replicas(&s->plan))
+	if (store->only_reads[s->node] && !is_for_replicas(&s->plan))
 		s->node = 0;
 	s->client = s->nodes[s->node];
 	return s->client || connect(s);

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define KL_ABI 6
+#define KL_ABI 7
 #define KL_NODES_MOST 5
 
 /* In a driver's file: the library that it is built with, as pkg-config calls it (or else -lMODULE and
@@ -115,7 +115,10 @@ struct kl_store {
 	const struct kl_driver *driver;
 	const struct kl_level *level; /* the strictest that is used */
 	const char *connect;    /* NULL: a private one */
-	uint32_t nodes;         /* servers of a private cluster, at most KL_NODES_MOST; 1: no cluster */
+	/* further addresses of the user's own cluster, by node; NULL for the first, and of private ones */
+	const char *further[KL_NODES_MOST];
+	uint32_t nodes;         /* servers of a cluster, at most KL_NODES_MOST; 1: no cluster */
+	bool only_reads[KL_NODES_MOST]; /* set by `start`: what writes is for the first node */
 	struct kl_home *home;
 	uint64_t seed;
 	bool certificate;       /* ask for the order */
@@ -147,8 +150,7 @@ enum {
 	KL_BACKENDS = 8 /* a process for each client */,
 	KL_BUFFERED = 16 /* what is written is sent with the commit: it has no times of its own */,
 	KL_PAGES = 32 /* what is locked are pages: keys are kept apart by others between them */,
-	KL_PARTITIONS = 64 /* `spread` can be */,
-	KL_REPLICAS = 128 /* nodes but the first only read, and show later what that has committed */
+	KL_PARTITIONS = 64 /* `spread` can be */
 };
 
 struct kl_driver {
@@ -169,9 +171,9 @@ struct kl_driver {
 	bool (*load)(struct kl_store *store, const struct kl_row *rows, size_t count);
 	/* NULL: not now. By the client's own thread. */
 	struct kl_client *(*connect)(struct kl_store *store);
-	/* Of a cluster; NULL: the driver has none. And what each level keeps there. */
+	/* Of a cluster; NULL: the driver knows one address only. */
 	struct kl_client *(*connect_to)(struct kl_store *store, uint32_t node);
-	const char *const *cluster_keeps;
+	const char *const *cluster_keeps; /* what each level keeps in a private one; NULL: there is none */
 	enum kl_answer (*begin)(struct kl_client *client, struct kl_result *result);
 	enum kl_answer (*run)(struct kl_client *client, const struct kl_op *op, struct kl_result *result);
 	enum kl_answer (*commit)(struct kl_client *client, struct kl_result *result);
@@ -234,6 +236,10 @@ KL_EXPORT bool kl_result_list(struct kl_result *result, const char *text, size_t
 KL_EXPORT bool kl_fail(struct kl_store *store, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* This machine lacks what the driver needs; false. */
 KL_EXPORT bool kl_lacks(struct kl_store *store, const char *what);
+/* Where a node of the user's is, as --connect has it. */
+KL_EXPORT const char *kl_address(const struct kl_store *store, uint32_t node);
+/* For each node, the first one first, until it is false. */
+KL_EXPORT bool kl_each_node(struct kl_store *store, bool (*of)(struct kl_store *store, uint32_t node));
 /* What was asked for is refused, before anything was done; false. */
 KL_EXPORT bool kl_refuse(struct kl_store *store, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -260,9 +266,13 @@ KL_EXPORT bool kl_home_run(struct kl_store *store, const char *const *argv);
 /* A server, which stays: the only one, or a node of a cluster. */
 KL_EXPORT bool kl_home_start(struct kl_store *store, uint32_t node, const char *const *argv);
 /* Until it is ready; false after kl_fail, if it ends before that, or is not in time: minutes, for a machine
- * that has much else to do. */
+ * that has much else to do. Of a user's own cluster: until a node has what the first one has; then why not is
+ * what `ready` has said. */
 KL_EXPORT bool kl_home_wait(struct kl_store *store, bool (*ready)(struct kl_store *store, uint32_t node),
 	uint32_t node);
+/* for each node but the first */
+KL_EXPORT bool kl_home_wait_others(struct kl_store *store,
+	bool (*ready)(struct kl_store *store, uint32_t node));
 /* the server, at once, and waits for all of it */
 KL_EXPORT void kl_home_kill(struct kl_store *store);
 KL_EXPORT void kl_home_stop(struct kl_store *store);                           /* as is proper, within 10 s */

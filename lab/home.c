@@ -37,6 +37,7 @@
 
 enum {
 	READY_S = 240,
+	FOLLOW_S = 60, /* a node of a user's cluster, the first one */
 	DISK_MIB = 256,
 	MESSAGE = 16 << 10,
 	ARGUMENTS = 64,
@@ -91,6 +92,19 @@ bool kl_refuse(struct kl_store *store, const char *format, ...)
 	va_end(args);
 	store->failure = KL_REFUSING;
 	return false;
+}
+
+const char *kl_address(const struct kl_store *store, uint32_t node)
+{
+	return node > 0 ? store->further[node] : store->connect;
+}
+
+bool kl_each_node(struct kl_store *store, bool (*of)(struct kl_store *store, uint32_t node))
+{
+	for (uint32_t node = 0; node < store->nodes; node++)
+		if (!of(store, node))
+			return false;
+	return true;
 }
 
 bool kl_is_local(const char *host)
@@ -529,16 +543,29 @@ static bool has_ended(pid_t pid)
 bool kl_home_wait(struct kl_store *store, bool (*ready)(struct kl_store *store, uint32_t node), uint32_t node)
 {
 	static const struct timespec tick = {0, 20000000};
-	int64_t end = kl_now() + READY_S * INT64_C(1000000000);
-	char log[400];
+	int64_t end = kl_now() + (store->connect ? FOLLOW_S : READY_S) * INT64_C(1000000000);
+	char log[sizeof store->why];
 
 	while (!ready(store, node)) {
-		if (kl_now() > end || has_ended(store->home->nodes[node])) {
+		if (store->connect && kl_now() > end) {
+			(void)snprintf(log, sizeof log, "%s", store->why);
+			return kl_fail(store, "node n%u does not come to what the first one has: %s",
+				(unsigned)node, log);
+		}
+		if (!store->connect && (kl_now() > end || has_ended(store->home->nodes[node]))) {
 			kl_home_log(store, log, sizeof log);
 			return kl_fail(store, "the server does not start: %s", log);
 		}
 		(void)nanosleep(&tick, NULL);
 	}
+	return true;
+}
+
+bool kl_home_wait_others(struct kl_store *store, bool (*ready)(struct kl_store *store, uint32_t node))
+{
+	for (uint32_t node = 1; node < store->nodes; node++)
+		if (!kl_home_wait(store, ready, node))
+			return false;
 	return true;
 }
 

@@ -32,7 +32,8 @@ const struct kr_option kr_record_option_table[] = {
 	{"rate", 0, "N", KR_WORDS_ANY, "transactions a second, of all clients; default: as many as come"},
 	{"think", 0, "MICROSECONDS", KR_WORDS_ANY, "most time between operations; default: 300"},
 	{"seed", 0, "N", KR_WORDS_ANY, "of the plans; how they interleave is up to the machine; default: 1"},
-	{"nodes", 0, "N", KR_WORDS_ANY, "a private cluster of so many servers; default: 1, none"},
+	{"nodes", 0, "N|ADDRESS,...", KR_WORDS_ANY,
+		"a private cluster of so many servers, or further addresses of that of --connect"},
 	{"spread", 0, "clients|transactions", KR_WORDS_ANY,
 		"what goes to any node; a client of one node is a session; default: clients"},
 	{"check", 0, "LEVEL,...|claim|keeps", KR_WORDS_LEVEL,
@@ -272,16 +273,60 @@ static int take_workload(const struct kr_args *args, struct kr_run *run)
 										 : kr_fail("out of memory");
 }
 
+/* Further addresses of a cluster of the user's. */
+static int take_addresses(struct kr_run *run, const char *text, uint64_t *nodes)
+{
+	struct kl_store *store = &run->store;
+	char *state = NULL;
+
+	if (!store->driver->connect_to)
+		return kr_usage("option '--nodes': driver %s has no further addresses: it is not on a "
+				"network",
+			store->driver->name);
+	if (!store->connect)
+		return kr_usage("option '--nodes': found '%s', expected a number, or the first address with "
+				"'--connect'",
+			text);
+	if (snprintf(run->addresses, sizeof run->addresses, "%s", text) >= (int)sizeof run->addresses)
+		return kr_usage("option '--nodes': found %zu bytes, expected at most %zu", strlen(text),
+			sizeof run->addresses - 1);
+	for (char *word = strtok_r(run->addresses, ",", &state); word; word = strtok_r(NULL, ",", &state)) {
+		if (*nodes == KL_NODES_MOST)
+			return kr_usage("option '--nodes': expected at most %d further addresses",
+				KL_NODES_MOST - 1);
+		store->further[(*nodes)++] = word;
+	}
+	return *nodes > 1 ? KR_EXIT_SATISFIED
+			  : kr_usage("option '--nodes': found '%s', expected ADDRESS,...", text);
+}
+
+/* A number is that of the servers of a private one. */
+static int take_cluster(const struct kr_args *args, struct kr_run *run, uint64_t *nodes)
+{
+	const char *text = kr_args_value(args, "nodes");
+
+	if (text && text[strspn(text, "0123456789")] != '\0')
+		return take_addresses(run, text, nodes);
+	if (!take_count(args, "nodes", KL_NODES_MOST, nodes))
+		return KR_EXIT_USAGE;
+	if (*nodes == 1)
+		return KR_EXIT_SATISFIED;
+	if (run->store.connect)
+		return kr_usage("option '--nodes': found '%s', expected further addresses with '--connect'",
+			text);
+	return run->store.driver->cluster_keeps
+		? KR_EXIT_SATISFIED
+		: kr_usage("option '--nodes': driver %s has no private cluster", run->store.driver->name);
+}
+
 static int take_nodes(const struct kr_args *args, struct kr_run *run)
 {
 	const char *spread = kr_args_value(args, "spread");
 	uint64_t nodes = 1;
+	int status = take_cluster(args, run, &nodes);
 
-	if (!take_count(args, "nodes", KL_NODES_MOST, &nodes))
-		return KR_EXIT_USAGE;
-	if (nodes > 1 && (!run->store.driver->connect_to || run->store.connect))
-		return kr_usage("option '--nodes': driver %s has no private cluster%s",
-			run->store.driver->name, run->store.connect ? " with '--connect'" : "");
+	if (status != KR_EXIT_SATISFIED)
+		return status;
 	if (spread && strcmp(spread, "clients") != 0 && strcmp(spread, "transactions") != 0)
 		return kr_usage("option '--spread': found '%s', expected clients or transactions", spread);
 	if (spread && nodes == 1)

@@ -21,6 +21,7 @@ struct kr_control {
 	_Atomic int started, ended; /* the clients have; the worker has told the order */
 	/* broken: invariants of the workload */
 	_Atomic uint64_t committed, aborted, unknown, statements_failed, broken;
+	_Atomic uint32_t only_reads; /* nodes: a bit each */
 	_Atomic int64_t began;
 	/* when the fault under way was to be over, 0: none is; and how long it took beyond that with others,
 	 * until a server was back: time that does not count */
@@ -55,6 +56,7 @@ struct kr_run {
 	uint64_t seed;
 	double lost;        /* percent */
 	bool spread;        /* each transaction goes to any node; else a client stays with one */
+	char addresses[4096]; /* store.further */
 	struct kr_planned planned[KR_PLANNED_MOST];
 	uint32_t planned_n;
 	const char *path;   /* of the trace */
@@ -69,7 +71,7 @@ struct kr_run {
 const struct kl_level *kr_run_level(const struct kr_run *run, uint32_t client);
 /* Which all transactions are at, or NULL. */
 const struct kl_level *kr_run_one_level(const struct kr_run *run);
-/* What a level of the driver is known to keep, on as many nodes as there are. */
+/* What a level of the driver is known to keep, on as many nodes as there are. NULL: it is not known. */
 const char *kr_run_keeps(const struct kr_run *run, const struct kl_level *level);
 
 /* How long the fault under way has taken beyond its time. */

@@ -41,10 +41,12 @@ static bool remove_folder(const char *folder)
 
 /* ---- the header ---- */
 
+/* NULL: null. */
 static void add_member(struct kr_str *out, const char *name, const char *text)
 {
-	kr_str_format(out, ",\"%s\":", name);
-	kr_str_json(out, text, strlen(text));
+	kr_str_format(out, ",\"%s\":%s", name, text ? "" : "null");
+	if (text)
+		kr_str_json(out, text, strlen(text));
 }
 
 static void add_levels(const struct kr_run *run, struct kr_str *out)
@@ -84,6 +86,20 @@ static void add_events(const struct kr_run *run, struct kr_str *out)
 	kr_str_add(out, "]");
 }
 
+static void add_nodes(const struct kr_run *run, struct kr_str *out)
+{
+	const char *before = "";
+
+	kr_str_format(out, ",\"nodes\":%" PRIu32 ",\"spread\":\"%s\",\"only_read\":[", run->store.nodes,
+		run->spread ? "transactions" : "clients");
+	for (uint32_t node = 0; node < run->store.nodes; node++)
+		if (run->control->only_reads & UINT32_C(1) << node) {
+			kr_str_format(out, "%s\"n%" PRIu32 "\"", before, node);
+			before = ",";
+		}
+	kr_str_add(out, "]");
+}
+
 static void add_header(const struct kr_run *run, bool complete, struct kr_str *out)
 {
 	const struct kl_level *level = run->shares[0].level;
@@ -114,8 +130,7 @@ static void add_header(const struct kr_run *run, bool complete, struct kr_str *o
 	kr_str_format(out, ",\"clients\":%" PRIu32 ",\"seed\":%" PRIu64 ",\"lost\":%g", run->clients,
 		run->seed, run->lost);
 	if (run->store.nodes > 1)
-		kr_str_format(out, ",\"nodes\":%" PRIu32 ",\"spread\":\"%s\"", run->store.nodes,
-			run->spread ? "transactions" : "clients");
+		add_nodes(run, out);
 	if (uname(&machine) == 0) {
 		add_member(out, "system", machine.sysname);
 		add_member(out, "release", machine.release);
@@ -225,7 +240,10 @@ static bool copy_lines(FILE *in, FILE *out)
 	return fine;
 }
 
-static bool is_serial(const char *level) { return strcmp(level, "ser") == 0 || strcmp(level, "pl-ss") == 0; }
+static bool is_serial(const char *level)
+{
+	return level && (strcmp(level, "ser") == 0 || strcmp(level, "pl-ss") == 0);
+}
 
 bool kr_run_files_finish(struct kr_run *run, struct kr_order_told *told)
 {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/output.h"
 #include "lab/home.h"
 #include "lab/relay.h"
 #include "lab/run.h"
@@ -42,7 +43,9 @@ const char *kr_run_keeps(const struct kr_run *run, const struct kl_level *level)
 {
 	const struct kl_driver *driver = run->store.driver;
 
-	return run->store.nodes > 1 ? driver->cluster_keeps[level - driver->levels] : level->keeps;
+	if (run->store.nodes == 1)
+		return level->keeps;
+	return driver->cluster_keeps ? driver->cluster_keeps[level - driver->levels] : NULL;
 }
 
 void kr_run_fail(struct kr_run *run, enum kr_run_failure kind, const char *format, ...)
@@ -253,15 +256,33 @@ static void tell_order(struct kr_run *run)
 			run->store.why[0] ? run->store.why : "cannot write it");
 }
 
+/* What the store has found out of its nodes; `wanted`: the order was. */
+static void note_nodes(struct kr_run *run, bool wanted)
+{
+	const struct kl_store *store = &run->store;
+
+	for (uint32_t node = 0; node < store->nodes; node++) {
+		if (!store->only_reads[node])
+			continue;
+		run->control->only_reads |= UINT32_C(1) << node;
+		if (store->connect)
+			kr_note("node n%" PRIu32 " only reads: what writes goes to the first one", node);
+	}
+	if (wanted && !store->certificate)
+		kr_note("several nodes write: what they would tell of their order is no common one, and not "
+			"asked for");
+}
+
 void kr_run_work(struct kr_run *run)
 {
 	const struct kl_driver *driver = run->store.driver;
-	bool relayed = prepare_faults(run);
+	bool relayed = prepare_faults(run), wanted = run->store.certificate;
 
 	if (!driver->start(&run->store) || !load(run) || (relayed && !kr_relay_start(&run->store))) {
 		fail_store(run);
 	} else {
 		(void)snprintf(run->control->version, sizeof run->control->version, "%s", run->store.version);
+		note_nodes(run, wanted);
 		struct kr_turns turns;
 
 		if (run->work.script && run->work.script->turns_n > 0) {

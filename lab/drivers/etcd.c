@@ -39,6 +39,7 @@ struct etcd {
 	char program[512], folder[256];
 	int ports[KL_NODES_MOST];      /* where members listen for each other, */
 	char peers[KL_NODES_MOST][64]; /* and where they find each other */
+	char cluster[32];              /* its number */
 	bool made;
 };
 
@@ -443,13 +444,7 @@ static bool restart_node(struct kl_store *store, uint32_t node)
 /* None is ready before most are there. */
 static bool start_server(struct kl_store *store)
 {
-	for (uint32_t node = 0; node < store->nodes; node++)
-		if (!start_node(store, node))
-			return false;
-	for (uint32_t node = 0; node < store->nodes; node++)
-		if (!wait_for(store, node))
-			return false;
-	return true;
+	return kl_each_node(store, start_node) && kl_each_node(store, wait_for);
 }
 
 static bool make_server(struct kl_store *store)
@@ -476,28 +471,50 @@ static bool make_server(struct kl_store *store)
 }
 
 /* "http://HOST:PORT" */
-static bool take_address(struct kl_store *store)
+static bool take_address(struct kl_store *store, uint32_t node)
 {
 	struct etcd *etcd = store->own;
+	const char *option = node > 0 ? "--nodes" : "--connect", *address = kl_address(store, node);
 	char host[200] = "";
-	int length = snprintf(etcd->url[0], sizeof etcd->url[0], "%s", store->connect);
+	int length = snprintf(etcd->url[node], sizeof etcd->url[node], "%s", address);
 
-	if (sscanf(store->connect, "http://%199[^:/]", host) != 1 || length >= (int)sizeof etcd->url[0])
-		return kl_refuse(store, "--connect: found '%s', expected http://HOST:PORT", store->connect);
+	if (sscanf(address, "http://%199[^:/]", host) != 1 || length >= (int)sizeof etcd->url[node])
+		return kl_refuse(store, "%s: found '%s', expected http://HOST:PORT", option, address);
 	if (kl_is_local(host) || store->remote)
 		return true;
-	return kl_refuse(store, "--connect: found host '%s', expected a loopback address, or --remote", host);
+	return kl_refuse(store, "%s: found host '%s', expected a loopback address, or --remote", option,
+		host);
 }
 
-static void note_version(struct kl_store *store, struct etcd_client *c)
+static void note_version(struct kl_store *store, const json_t *status)
 {
-	struct kl_result result = {0};
-	json_t *answer = call(c, "maintenance/status", json_object(), &result);
-	const char *version = json_string_value(json_object_get(answer, "version"));
+	const char *version = json_string_value(json_object_get(status, "version"));
 
 	(void)snprintf(store->version, sizeof store->version, "etcd %.60s, libcurl " LIBCURL_VERSION,
 		version ? version : "");
-	json_decref(answer);
+}
+
+/* Revisions are of one cluster. */
+static bool look_at_node(struct kl_store *store, uint32_t node)
+{
+	struct etcd *etcd = store->own;
+	struct etcd_client *c = (struct etcd_client *)connect_to(store, node);
+	struct kl_result result = {0};
+	json_t *status = c ? call(c, "maintenance/status", json_object(), &result) : NULL;
+	const char *id = json_string_value(json_object_get(json_object_get(status, "header"), "cluster_id"));
+	bool fine = id || (c && kl_fail(store, "%s", result.message));
+
+	if (fine && node == 0) {
+		(void)snprintf(etcd->cluster, sizeof etcd->cluster, "%s", id);
+		note_version(store, status);
+	} else if (fine && strcmp(etcd->cluster, id) != 0) {
+		fine = kl_refuse(store, "--nodes: found '%s', expected a member of the cluster of '%s'",
+			kl_address(store, node), kl_address(store, 0));
+	}
+	json_decref(status);
+	if (c)
+		close_client(&c->keys.client);
+	return fine;
 }
 
 /* All that is ours: how many keys it has; with `removes`, they are gone. */
@@ -520,12 +537,12 @@ static bool start(struct kl_store *store)
 	store->own = etcd;
 	if (!etcd || curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
 		return kl_fail(store, "out of memory");
-	if (store->connect ? !take_address(store) : !make_server(store))
+	if (!(store->connect ? kl_each_node(store, take_address) : make_server(store)) ||
+		!kl_each_node(store, look_at_node))
 		return false;
 	struct etcd_client *c = (struct etcd_client *)connect_client(store);
 	if (!c)
 		return false;
-	note_version(store, c);
 	int64_t there = all_keys(c, false);
 	etcd->made = there == 0;
 	close_client(&c->keys.client);

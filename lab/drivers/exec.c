@@ -233,7 +233,7 @@ static _Noreturn void become(const char *command, const int in[2], const int out
 	_exit(127);
 }
 
-static struct kl_client *connect_client(struct kl_store *store)
+static struct kl_client *connect_to(struct kl_store *store, uint32_t node)
 {
 	struct exec_client *c = calloc(1, sizeof *c);
 	int in[2] = {-1, -1}, out[2] = {-1, -1};
@@ -243,7 +243,7 @@ static struct kl_client *connect_client(struct kl_store *store)
 		free(c);
 		return NULL;
 	}
-	(void)snprintf(command, sizeof command, "exec %s", store->connect);
+	(void)snprintf(command, sizeof command, "exec %s", kl_address(store, node));
 	(void)signal(SIGPIPE, SIG_IGN);
 	c->pid = fork();
 	if (c->pid == 0)
@@ -254,9 +254,11 @@ static struct kl_client *connect_client(struct kl_store *store)
 	c->from = fdopen(out[0], "r");
 	if (c->pid > 0 && c->to && c->from)
 		return &c->client;
-	(void)kl_fail(store, "cannot start %s", store->connect);
+	(void)kl_fail(store, "cannot start %s", kl_address(store, node));
 	return NULL;
 }
+
+static struct kl_client *connect_client(struct kl_store *store) { return connect_to(store, 0); }
 
 /* ---- the store ---- */
 
@@ -303,6 +305,7 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.stop = stop,
 	.load = load,
 	.connect = connect_client,
+	.connect_to = connect_to,
 	.begin = begin,
 	.run = run,
 	.commit = commit,

@@ -51,12 +51,18 @@ static const char partitions[] =
 	"ALTER TABLE krait_lab.kv PARTITION BY RANGE COLUMNS (k) (PARTITION x VALUES LESS THAN ('y'), "
 	"PARTITION y VALUES LESS THAN ('z'), PARTITION z VALUES LESS THAN (MAXVALUE))";
 
-struct mariadb {
-	char host[256], user[128];
-	char socket[KL_NODES_MOST][256];
-	int ports[KL_NODES_MOST]; /* where nodes of a cluster listen for each other */
+struct address {
+	char host[256], user[128], socket[256];
 	unsigned port;
+};
+
+struct mariadb {
+	struct address nodes[KL_NODES_MOST];
+	int ports[KL_NODES_MOST]; /* where nodes of a cluster listen for each other */
 	char command[600], folder[256];
+	size_t loaded; /* initial rows */
+	char log[256]; /* the file of the binary log when that began; empty: there is none to be read */
+	unsigned long long log_from;
 	bool made;
 	MYSQL *monitor; /* of directed runs; NULL: not needed so far */
 };
@@ -70,7 +76,7 @@ struct maria_client {
 
 static MYSQL *open_node(struct kl_store *store, const char *database, uint32_t node)
 {
-	const struct mariadb *m = store->own;
+	const struct address *to = &((const struct mariadb *)store->own)->nodes[node];
 	MYSQL *connection = mysql_init(NULL);
 	my_bool no = 0;
 
@@ -80,10 +86,10 @@ static MYSQL *open_node(struct kl_store *store, const char *database, uint32_t n
 	if (store->connect)
 		/* passwords are there */
 		(void)mysql_options(connection, MYSQL_READ_DEFAULT_GROUP, "krait-lab");
-	if (mysql_real_connect(connection, m->host, m->user[0] ? m->user : NULL, NULL, database, m->port,
-		    store->relayed[0]            ? store->relayed
-			    : m->socket[node][0] ? m->socket[node]
-						 : NULL,
+	if (mysql_real_connect(connection, to->host, to->user[0] ? to->user : NULL, NULL, database, to->port,
+		    store->relayed[0]       ? store->relayed
+			    : to->socket[0] ? to->socket
+					    : NULL,
 		    0))
 		return connection;
 	(void)kl_fail(store, "%s", mysql_error(connection));
@@ -103,6 +109,7 @@ static enum kl_answer meaning(unsigned code)
 	switch (code) {
 	case 1213: return KL_DEADLOCK;
 	case 1020: return KL_REFUSED; /* changed since the snapshot */
+	case 1290: return KL_REFUSED; /* a server that only reads, by now */
 	case 1047: return KL_REFUSED; /* a node of a cluster that is not ready */
 	case 1205: return KL_STATEMENT;
 	case 1021:                    /* disk full */
@@ -407,31 +414,46 @@ static bool tell(struct kl_store *store, MYSQL *connection, const char *text)
 	return mysql_query(connection, text) == 0 || kl_fail(store, "%s", mysql_error(connection));
 }
 
-/* "host=H port=N socket=S user=U" */
-static bool parse_address(struct kl_store *store)
+/* False: it is no word of an address. */
+static bool take_word(struct address *to, const char *word)
+{
+	const char *value = strchr(word, '=');
+	size_t length = value ? (size_t)(value++ - word) : 0;
+
+	if (length == 4 && strncmp(word, "port", length) == 0)
+		to->port = (unsigned)strtoul(value, NULL, 10);
+	else if (length == 4 && strncmp(word, "host", length) == 0)
+		(void)snprintf(to->host, sizeof to->host, "%s", value);
+	else if (length == 6 && strncmp(word, "socket", length) == 0)
+		(void)snprintf(to->socket, sizeof to->socket, "%s", value);
+	else if (length == 4 && strncmp(word, "user", length) == 0)
+		(void)snprintf(to->user, sizeof to->user, "%s", value);
+	else
+		return false;
+	return true;
+}
+
+/* "host=H port=N socket=S user=U"; a further one is as the first, but for what it says itself. */
+static bool parse_address(struct kl_store *store, uint32_t node)
 {
 	struct mariadb *m = store->own;
+	struct address *to = &m->nodes[node];
+	const char *option = node > 0 ? "--nodes" : "--connect";
 	char list[512], *state = NULL;
 
-	(void)snprintf(m->host, sizeof m->host, "localhost");
-	(void)snprintf(list, sizeof list, "%s", store->connect);
-	for (char *word = strtok_r(list, " ", &state); word; word = strtok_r(NULL, " ", &state)) {
-		if (strncmp(word, "host=", 5) == 0)
-			(void)snprintf(m->host, sizeof m->host, "%s", word + 5);
-		else if (strncmp(word, "port=", 5) == 0)
-			m->port = (unsigned)strtoul(word + 5, NULL, 10);
-		else if (strncmp(word, "socket=", 7) == 0)
-			(void)snprintf(m->socket[0], sizeof m->socket[0], "%s", word + 7);
-		else if (strncmp(word, "user=", 5) == 0)
-			(void)snprintf(m->user, sizeof m->user, "%s", word + 5);
-		else
+	*to = m->nodes[0];
+	if (node == 0)
+		(void)snprintf(to->host, sizeof to->host, "localhost");
+	to->socket[0] = '\0';
+	(void)snprintf(list, sizeof list, "%s", kl_address(store, node));
+	for (char *word = strtok_r(list, " ", &state); word; word = strtok_r(NULL, " ", &state))
+		if (!take_word(to, word))
 			return kl_refuse(store,
-				"--connect: found '%s', expected host=, port=, socket= or user=", word);
-	}
-	if (kl_is_local(m->host) || store->remote)
+				"%s: found '%s', expected host=, port=, socket= or user=", option, word);
+	if (kl_is_local(to->host) || store->remote)
 		return true;
-	return kl_refuse(store,
-		"--connect: found host '%s', expected a socket or a loopback address, or --remote", m->host);
+	return kl_refuse(store, "%s: found host '%s', expected a socket or a loopback address, or --remote",
+		option, to->host);
 }
 
 /* Where a node of a cluster listens: for the others (a second port is for what a new one has missed), and for
@@ -457,7 +479,7 @@ static bool start_node(struct kl_store *store, uint32_t node)
 			!kl_relay_node(store, node, m->ports[node], own)))
 		return false;
 	(void)snprintf(data, sizeof data, "--datadir=%s/data%u", m->folder, node);
-	(void)snprintf(path, sizeof path, "--socket=%s", m->socket[node]);
+	(void)snprintf(path, sizeof path, "--socket=%s", m->nodes[node].socket);
 	/* not on the disk that a fault fills: the server waits a minute before it tries again */
 	(void)snprintf(log, sizeof log, "--log-bin=%s/binlog", m->folder);
 	(void)snprintf(group, sizeof group, "--wsrep-cluster-address=gcomm://");
@@ -503,13 +525,7 @@ static bool restart_node(struct kl_store *store, uint32_t node)
 }
 
 /* One after the other: the first one is what the others join. */
-static bool start_server(struct kl_store *store)
-{
-	for (uint32_t node = 0; node < store->nodes; node++)
-		if (!restart_node(store, node))
-			return false;
-	return true;
-}
+static bool start_server(struct kl_store *store) { return kl_each_node(store, restart_node); }
 
 static bool make_server(struct kl_store *store)
 {
@@ -525,19 +541,60 @@ static bool make_server(struct kl_store *store)
 	if (!folder)
 		return false;
 	(void)snprintf(m->folder, sizeof m->folder, "%s", folder);
-	(void)snprintf(m->user, sizeof m->user, "root");
-	(void)snprintf(m->host, sizeof m->host, "localhost");
 	for (uint32_t node = 0; node < store->nodes; node++) {
 		const char *const argv[] = {install, "--no-defaults", data,
 			"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve",
 			NULL};
 
-		(void)snprintf(m->socket[node], sizeof m->socket[node], "%s/s%u", folder, node);
+		m->nodes[node] = (struct address){.host = "localhost", .user = "root"};
+		(void)snprintf(m->nodes[node].socket, sizeof m->nodes[node].socket, "%s/s%u", folder, node);
 		(void)snprintf(data, sizeof data, "--datadir=%s/data%u", folder, node);
 		if (!kl_home_run(store, argv))
 			return false;
 	}
 	return start_server(store);
+}
+
+/* How many rows a query has, and the first cell of them; -1: it cannot be asked. */
+static long long query(MYSQL *connection, const char *text, long long *first)
+{
+	MYSQL_RES *rows = mysql_query(connection, text) == 0 ? mysql_store_result(connection) : NULL;
+	MYSQL_ROW row = rows ? mysql_fetch_row(rows) : NULL;
+	long long n = rows ? (long long)mysql_num_rows(rows) : -1;
+
+	*first = row && row[0] ? strtoll(row[0], NULL, 10) : 0;
+	mysql_free_result(rows);
+	return n;
+}
+
+/* Does it follow another server? Then it only reads: who may write all the same would break what replicates.
+ * So it does where that may not be asked. */
+static bool follows(MYSQL *connection)
+{
+	long long name;
+	long long n = query(connection, "SHOW ALL SLAVES STATUS", &name);
+
+	return n > 0 || (n < 0 && mysql_errno(connection) == 1227);
+}
+
+/* Of Galera all nodes write, and those of a user's cluster may follow another one, too. The log of one of
+ * several that write is not of all. */
+static bool look_at_node(struct kl_store *store, uint32_t node)
+{
+	MYSQL *connection = open_node(store, NULL, node);
+	long long set = 0, joined = 0;
+
+	if (!connection)
+		return false;
+	(void)query(connection, "SELECT @@global.read_only", &set);
+	(void)query(connection, "SELECT @@global.wsrep_on", &joined);
+	store->only_reads[node] = set || (node > 0 && !joined && follows(connection));
+	mysql_close(connection);
+	store->certificate = store->certificate && (node == 0 || store->only_reads[node]);
+	return node > 0 || !store->only_reads[0] ||
+		kl_refuse(store,
+			"--connect: this server only reads: expected one that writes first, and this one "
+			"with --nodes");
 }
 
 static bool start(struct kl_store *store)
@@ -547,7 +604,8 @@ static bool start(struct kl_store *store)
 	store->own = m;
 	if (!m || mysql_library_init(0, NULL, NULL) != 0)
 		return kl_fail(store, "out of memory");
-	if (store->connect ? !parse_address(store) : !make_server(store))
+	if (!(store->connect ? kl_each_node(store, parse_address) : make_server(store)) ||
+		!kl_each_node(store, look_at_node))
 		return false;
 	MYSQL *connection = open_connection(store, NULL);
 	if (!connection)
@@ -558,16 +616,45 @@ static bool start(struct kl_store *store)
 	return true;
 }
 
-/* Waits until a node has what was committed at the others. */
-static bool catch_up(struct kl_store *store, uint32_t node)
+static MYSQL_RES *ask(struct kl_store *store, MYSQL *connection, const char *text)
 {
-	MYSQL *connection = open_node(store, NULL, node);
-	bool fine = connection && tell(store, connection, "SET SESSION wsrep_sync_wait = 1") &&
-		tell(store, connection, "SELECT COUNT(*) FROM krait_lab.kv");
+	MYSQL_RES *rows = mysql_query(connection, text) == 0 ? mysql_store_result(connection) : NULL;
 
+	if (!rows)
+		(void)kl_fail(store, "%s", mysql_error(connection));
+	return rows;
+}
+
+/* Where the binary log is: what is there so far is not of this recording. */
+static void note_log(struct kl_store *store, MYSQL *connection)
+{
+	struct mariadb *m = store->own;
+	MYSQL_RES *rows = ask(store, connection, "SHOW MASTER STATUS");
+	MYSQL_ROW row = rows ? mysql_fetch_row(rows) : NULL;
+
+	if (row) {
+		(void)snprintf(m->log, sizeof m->log, "%s", row[0]);
+		m->log_from = strtoull(row[1], NULL, 10);
+	}
+	mysql_free_result(rows);
+}
+
+/* Does a node show the initial rows? */
+static bool has_loaded(struct kl_store *store, uint32_t node)
+{
+	const struct mariadb *m = store->own;
+	MYSQL *connection = open_node(store, NULL, node);
+	long long count = 0;
+	bool has = connection && query(connection, "SELECT COUNT(*) FROM krait_lab.kv", &count) == 1 &&
+		(size_t)count == m->loaded;
+
+	if (connection && !has)
+		(void)kl_fail(store, "%s",
+			*mysql_error(connection) ? mysql_error(connection)
+						 : "the initial rows are not there");
 	if (connection)
 		mysql_close(connection);
-	return fine;
+	return has;
 }
 
 static bool load(struct kl_store *store, const struct kl_row *rows, size_t count)
@@ -577,6 +664,9 @@ static bool load(struct kl_store *store, const struct kl_row *rows, size_t count
 	char text[256];
 	bool fine = connection != NULL;
 
+	m->loaded = count;
+	if (connection && store->certificate)
+		note_log(store, connection);
 	for (size_t i = 0; i < sizeof schema / sizeof schema[0] && fine; i++) {
 		fine = tell(store, connection, schema[i]);
 		m->made |= fine;
@@ -591,9 +681,7 @@ static bool load(struct kl_store *store, const struct kl_row *rows, size_t count
 	fine = fine && tell(store, connection, "COMMIT");
 	if (connection)
 		mysql_close(connection);
-	for (uint32_t node = 1; node < store->nodes && fine; node++)
-		fine = catch_up(store, node);
-	return fine;
+	return fine && kl_home_wait_others(store, has_loaded);
 }
 
 static void stop(struct kl_store *store)
@@ -612,15 +700,6 @@ static void stop(struct kl_store *store)
 }
 
 /* ---- the order ---- */
-
-static MYSQL_RES *ask(struct kl_store *store, MYSQL *connection, const char *text)
-{
-	MYSQL_RES *rows = mysql_query(connection, text) == 0 ? mysql_store_result(connection) : NULL;
-
-	if (!rows)
-		(void)kl_fail(store, "%s", mysql_error(connection));
-	return rows;
-}
 
 /* "/ * c1.2 * / INSERT INTO kv VALUES ('r00', 7) ...": whose it is, and the key. Lists are told by what reads
  * see of them. */
@@ -641,12 +720,14 @@ static bool tell_statement(struct kl_sink *sink, const char *text, uint64_t numb
 
 static bool tell_log(struct kl_store *store, MYSQL *connection, const char *name, struct kl_sink *sink)
 {
-	char text[256], last[32] = "";
+	const struct mariadb *m = store->own;
+	char text[400], last[32] = "";
 	uint64_t number = 0;
 	MYSQL_ROW row;
 	bool fine = true;
 
-	(void)snprintf(text, sizeof text, "SHOW BINLOG EVENTS IN '%s'", name);
+	(void)snprintf(text, sizeof text, "SHOW BINLOG EVENTS IN '%.256s' FROM %llu", name,
+		strcmp(name, m->log) == 0 ? m->log_from : 4); /* behind a file's first four bytes */
 	MYSQL_RES *rows = ask(store, connection, text);
 	if (!rows)
 		return false;
@@ -665,13 +746,16 @@ static bool tell_log(struct kl_store *store, MYSQL *connection, const char *name
 /* A user's own server may have no binary log, or not let us read it: then there is no order. */
 static bool order(struct kl_store *store, struct kl_sink *sink)
 {
-	MYSQL *connection = store->nodes == 1 ? open_connection(store, NULL) : NULL;
+	const struct mariadb *m = store->own;
+	MYSQL *connection = m->log[0] ? open_connection(store, NULL) : NULL;
 	MYSQL_RES *logs = connection ? ask(store, connection, "SHOW BINARY LOGS") : NULL;
 	MYSQL_ROW row;
-	bool fine = logs != NULL || store->connect || store->nodes > 1;
+	bool fine = logs != NULL || store->connect, ours = false;
 
-	while (logs && fine && (row = mysql_fetch_row(logs)) != NULL)
-		fine = tell_log(store, connection, row[0], sink);
+	while (logs && fine && (row = mysql_fetch_row(logs)) != NULL) {
+		ours |= strcmp(row[0], m->log) == 0;
+		fine = !ours || tell_log(store, connection, row[0], sink);
+	}
 	mysql_free_result(logs);
 	if (connection)
 		mysql_close(connection);
@@ -682,12 +766,12 @@ static bool order(struct kl_store *store, struct kl_sink *sink)
 
 static void socket_of(const struct kl_store *store, char out[300])
 {
-	(void)snprintf(out, 300, "%s", ((const struct mariadb *)store->own)->socket[0]);
+	(void)snprintf(out, 300, "%s", ((const struct mariadb *)store->own)->nodes[0].socket);
 }
 
-static bool kill_clients(struct kl_store *store)
+static bool kill_clients_of(struct kl_store *store, uint32_t node)
 {
-	MYSQL *connection = open_connection(store, NULL);
+	MYSQL *connection = open_node(store, NULL, node);
 	MYSQL_RES *rows = connection
 		? ask(store, connection,
 			  "SELECT id FROM information_schema.processlist WHERE db = 'krait_lab'")
@@ -705,6 +789,8 @@ static bool kill_clients(struct kl_store *store)
 		mysql_close(connection);
 	return fine;
 }
+
+static bool kill_clients(struct kl_store *store) { return kl_each_node(store, kill_clients_of); }
 
 /* ---- directed runs ---- */
 

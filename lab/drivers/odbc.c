@@ -4,7 +4,9 @@
  * and is refused. Keys are in hexadecimal digits, which every collation has in the order of their bytes.
  *
  * Every error ends a transaction. What it means the SQLSTATE tells. Only the tables krait_lab_kv and
- * krait_lab_lists are made, and dropped. */
+ * krait_lab_lists are made, and dropped.
+ *
+ * Longer than usual: a driver is one file. */
 #include <sql.h>
 #include <sqlext.h>
 #include <stdio.h>
@@ -61,6 +63,7 @@ static const struct {
 struct odbc {
 	SQLHENV environment;
 	unsigned made; /* tables */
+	size_t loaded; /* initial rows */
 };
 
 /* Buffers that statements are bound to: once. */
@@ -124,7 +127,8 @@ static enum kl_answer meaning(const char *state)
 		enum kl_answer answer;
 	} known[] = {{"40001", KL_REFUSED}, {"40002", KL_REFUSED}, {"23", KL_REFUSED}, {"40P01", KL_DEADLOCK},
 		{"HYT00", KL_TIMEOUT}, {"55P03", KL_TIMEOUT}, {"57014", KL_TIMEOUT}, {"53100", KL_REFUSED},
-		{"57P0", KL_GONE}, {"40003", KL_GONE}, {"HYT01", KL_GONE}, {"08", KL_GONE}};
+		{"57P0", KL_GONE}, {"40003", KL_GONE}, {"HYT01", KL_GONE}, {"08", KL_GONE},
+		{"25006", KL_REFUSED} /* a server that only reads, by now */};
 
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
 		if (strncmp(state, known[i].state, strlen(known[i].state)) == 0)
@@ -408,7 +412,7 @@ static bool tell_failure(struct kl_store *store, SQLSMALLINT kind, SQLHANDLE han
 	return kl_fail(store, "%s: %s", state, text);
 }
 
-static struct kl_client *connect_client(struct kl_store *store)
+static struct kl_client *open_node(struct kl_store *store, uint32_t node)
 {
 	const struct odbc *odbc = store->own;
 	struct odbc_client *c = calloc(1, sizeof *c);
@@ -419,8 +423,9 @@ static struct kl_client *connect_client(struct kl_store *store)
 		free(c);
 		return NULL;
 	}
-	bool fine = SQL_SUCCEEDED(SQLDriverConnect(c->connection, NULL, (SQLCHAR *)(uintptr_t)store->connect,
-			    SQL_NTS, NULL, 0, NULL, SQL_DRIVER_NOPROMPT)) &&
+	bool fine = SQL_SUCCEEDED(SQLDriverConnect(c->connection, NULL,
+			    (SQLCHAR *)(uintptr_t)kl_address(store, node), SQL_NTS, NULL, 0, NULL,
+			    SQL_DRIVER_NOPROMPT)) &&
 		SQL_SUCCEEDED(SQLSetConnectAttr(c->connection, SQL_ATTR_AUTOCOMMIT,
 			(SQLPOINTER)(uintptr_t)SQL_AUTOCOMMIT_OFF, SQL_IS_UINTEGER));
 	if (fine)
@@ -430,10 +435,12 @@ static struct kl_client *connect_client(struct kl_store *store)
 	return NULL;
 }
 
+static struct kl_client *connect_client(struct kl_store *store) { return open_node(store, 0); }
+
 /* One with the tables there. */
-static struct kl_client *connect(struct kl_store *store)
+static struct kl_client *connect_to(struct kl_store *store, uint32_t node)
 {
-	struct kl_client *client = connect_client(store);
+	struct kl_client *client = open_node(store, node);
 	struct odbc_client *c = (struct odbc_client *)client;
 
 	for (int i = 0; c && i < STATEMENTS; i++)
@@ -445,9 +452,12 @@ static struct kl_client *connect(struct kl_store *store)
 	return client;
 }
 
+static struct kl_client *connect(struct kl_store *store) { return connect_to(store, 0); }
+
 /* The address is what names of hosts say. A data source has it elsewhere, so it may be any. */
-static bool is_near(struct kl_store *store)
+static bool is_near(struct kl_store *store, uint32_t node)
 {
+	const char *option = node > 0 ? "--nodes" : "--connect";
 	static const char *const names[] = {"server", "servername", "host", "hostname", "address", "addr",
 		"networkaddress", "url", "dbq", "dsn", "filedsn"};
 	char list[1024], *state = NULL;
@@ -455,7 +465,7 @@ static bool is_near(struct kl_store *store)
 
 	if (store->remote)
 		return true;
-	(void)snprintf(list, sizeof list, "%s", store->connect);
+	(void)snprintf(list, sizeof list, "%s", kl_address(store, node));
 	for (char *word = strtok_r(list, ";", &state); word; word = strtok_r(NULL, ";", &state)) {
 		char *value = strchr(word, '=');
 
@@ -469,15 +479,14 @@ static bool is_near(struct kl_store *store)
 			named = true;
 			if (strstr(names[i], "dsn") || !kl_is_local(value + 1))
 				return kl_refuse(store,
-					"--connect: found '%s', expected SERVER=, SERVERNAME= or HOST= with "
-					"a "
+					"%s: found '%s', expected SERVER=, SERVERNAME= or HOST= with a "
 					"socket or a loopback address, or --remote",
-					word);
+					option, word);
 		}
 	}
 	return named ||
-		kl_refuse(store,
-			"--connect: found no SERVER=, SERVERNAME= or HOST=, expected one, or --remote");
+		kl_refuse(store, "%s: found no SERVER=, SERVERNAME= or HOST=, expected one, or --remote",
+			option);
 }
 
 /* Which levels there are. */
@@ -511,7 +520,7 @@ static bool start(struct kl_store *store)
 		return kl_fail(store, "out of memory");
 	if (!store->connect)
 		return kl_refuse(store, "expected --connect 'DRIVER=...;SERVER=...;...'");
-	if (!is_near(store))
+	if (!kl_each_node(store, is_near))
 		return false;
 	if (!SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, &odbc->environment)) ||
 		!SQL_SUCCEEDED(SQLSetEnvAttr(odbc->environment, SQL_ATTR_ODBC_VERSION,
@@ -538,6 +547,30 @@ static bool tell(struct kl_store *store, struct odbc_client *c, const char *text
 	return fine;
 }
 
+/* Does a node show the initial rows? And does it refuse what changes none of them, since it only reads? */
+static bool has_loaded(struct kl_store *store, uint32_t node)
+{
+	const struct odbc *odbc = store->own;
+	struct kl_client *client = connect_to(store, node);
+	struct odbc_client *c = (struct odbc_client *)client;
+	struct kl_result result = {0};
+	SQLLEN count;
+
+	if (!client)
+		return false;
+	set_arguments(c, &(const struct kl_op){.kind = KL_RANGE, .key = "", .high = "\x7f"}, false);
+	bool has = ask(c, RANGE, 0, &result) == KL_OK && result.row_count == odbc->loaded;
+	set_arguments(c, &(const struct kl_op){.kind = KL_DELETE, .key = ""}, false);
+	store->only_reads[node] =
+		has && execute(c, DELETE, &count, &result) != KL_OK && strcmp(result.code, "25006") == 0;
+	if (!has)
+		(void)kl_fail(store, "the initial rows are not there%s%s", result.message[0] ? ": " : "",
+			result.message);
+	free(result.rows);
+	close_client(client);
+	return has;
+}
+
 static bool load(struct kl_store *store, const struct kl_row *rows, size_t count)
 {
 	struct odbc *odbc = store->own;
@@ -560,7 +593,8 @@ static bool load(struct kl_store *store, const struct kl_row *rows, size_t count
 	fine = client && fine && (commit(client, &result) == KL_OK || kl_fail(store, "%s", result.message));
 	if (client)
 		close_client(client);
-	return fine;
+	odbc->loaded = count;
+	return fine && kl_home_wait_others(store, has_loaded);
 }
 
 static void stop(struct kl_store *store)
@@ -590,6 +624,7 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.stop = stop,
 	.load = load,
 	.connect = connect,
+	.connect_to = connect_to,
 	.begin = begin,
 	.run = run,
 	.commit = commit,

@@ -109,8 +109,9 @@ struct postgresql {
 	char command[3][600]; /* of the private server: program, data, folder of the socket */
 	char backup[512];     /* the program that makes replicas */
 	bool decodes, made;
-	char loaded[32]; /* the place in the log behind the initial rows */
-	PGconn *monitor; /* of directed runs; NULL: not needed so far */
+	size_t loaded;               /* initial rows */
+	bool follows[KL_NODES_MOST]; /* a hot standby */
+	PGconn *monitor;             /* of directed runs; NULL: not needed so far */
 };
 
 struct pg_client {
@@ -127,23 +128,59 @@ static void ignore(void *data, const PGresult *notice)
 	(void)notice;
 }
 
-static PGconn *open_node(struct kl_store *store, uint32_t node)
+static bool names_host(const char *keyword) { return strncmp(keyword, "host", 4) == 0; } /* or hostaddr */
+
+/* A further address is as that of --connect, but for what it says itself. */
+static PGconn *open_further(const struct kl_store *store, uint32_t node)
 {
-	struct postgresql *pg = store->own;
+	enum { WORDS_MOST = 64 };
+	PQconninfoOption *first = PQconninfoParse(store->connect, NULL),
+			 *own = PQconninfoParse(store->further[node], NULL);
+	const char *words[WORDS_MOST + 2] = {"application_name"}, *values[WORDS_MOST + 2] = {"krait-lab"};
+	size_t n = 1;
+	bool elsewhere = false;
+
+	for (size_t i = 0; own && own[i].keyword; i++)
+		elsewhere |= own[i].val && names_host(own[i].keyword);
+	for (size_t i = 0; first && own && own[i].keyword && n <= WORDS_MOST; i++) {
+		const char *value = own[i].val                    ? own[i].val
+			: elsewhere && names_host(own[i].keyword) ? NULL
+								  : first[i].val;
+
+		if (!value)
+			continue;
+		words[n] = own[i].keyword;
+		values[n++] = value;
+	}
+	PGconn *connection = PQconnectdbParams(words, values, 0);
+	PQconninfoFree(first);
+	PQconninfoFree(own);
+	return connection;
+}
+
+static PGconn *open_private(const struct kl_store *store, uint32_t node)
+{
 	char folder[sizeof store->relayed], port[16]; /* of the socket */
 
 	(void)snprintf(folder, sizeof folder, "%s", store->relayed);
 	if (folder[0])
 		*strrchr(folder, '/') = '\0';
-
 	(void)snprintf(port, sizeof port, "%u", (unsigned)(PORT + node));
 
-	const char *const words[] = {"dbname", "application_name", folder[0] ? "host" : NULL, NULL},
-			  *const values[] = {pg->address, "krait-lab", folder, NULL},
-			  *const replica_words[] = {"dbname", "application_name", "port", NULL},
-			  *const replica_values[] = {pg->address, "krait-lab", port, NULL};
-	PGconn *connection =
-		PQconnectdbParams(node ? replica_words : words, node ? replica_values : values, 1);
+	const char *const words[] = {"dbname", "application_name",
+		node                ? "port"
+			: folder[0] ? "host"
+				    : NULL,
+		NULL},
+			  *const values[] = {((const struct postgresql *)store->own)->address, "krait-lab",
+				  node ? port : folder, NULL};
+
+	return PQconnectdbParams(words, values, 1);
+}
+
+static PGconn *open_node(struct kl_store *store, uint32_t node)
+{
+	PGconn *connection = store->further[node] ? open_further(store, node) : open_private(store, node);
 
 	(void)PQsetNoticeReceiver(connection, ignore, NULL);
 	if (PQstatus(connection) == CONNECTION_OK)
@@ -163,7 +200,8 @@ static enum kl_answer meaning(const char *state)
 		const char *state;
 		enum kl_answer answer;
 	} known[] = {{"40001", KL_REFUSED}, {"40P01", KL_DEADLOCK}, {"55P03", KL_TIMEOUT},
-		{"57014", KL_TIMEOUT}, {"53100", KL_REFUSED}, {"57P0", KL_GONE}, {"08", KL_GONE}};
+		{"57014", KL_TIMEOUT}, {"53100", KL_REFUSED}, {"57P0", KL_GONE}, {"08", KL_GONE},
+		{"25006", KL_REFUSED} /* a server that only reads, by now */};
 
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
 		if (strncmp(state, known[i].state, strlen(known[i].state)) == 0)
@@ -355,7 +393,8 @@ static enum kl_answer say(struct pg_client *c, const char *text, const char *exp
 static enum kl_answer begin(struct kl_client *client, struct kl_result *result)
 {
 	struct pg_client *c = (struct pg_client *)client;
-	const struct kl_level *level = c->node > 0 && client->level == levels ? &levels[1] : client->level;
+	bool follows = ((const struct postgresql *)client->store->own)->follows[c->node];
+	const struct kl_level *level = follows && client->level == levels ? &levels[1] : client->level;
 
 	c->told = false;
 	return say(c, level->sent, "BEGIN", result);
@@ -437,9 +476,9 @@ static PGresult *ask(struct kl_store *store, PGconn *connection, const char *tex
 	return NULL;
 }
 
-static bool tell(struct kl_store *store, const char *text)
+static bool tell_node(struct kl_store *store, uint32_t node, const char *text)
 {
-	PGconn *connection = open_connection(store);
+	PGconn *connection = open_node(store, node);
 	PGresult *answer = connection ? ask(store, connection, text) : NULL;
 	bool fine = answer != NULL;
 
@@ -448,28 +487,29 @@ static bool tell(struct kl_store *store, const char *text)
 	return fine;
 }
 
+static bool tell(struct kl_store *store, const char *text) { return tell_node(store, 0, text); }
+
 /* Where would libpq go? */
-static bool is_near(struct kl_store *store)
+static bool is_near(struct kl_store *store, uint32_t node)
 {
 	char *message = NULL;
-	PQconninfoOption *given = PQconninfoParse(store->connect, &message), *usual = PQconndefaults();
+	const char *option = node > 0 ? "--nodes" : "--connect";
+	PQconninfoOption *given = PQconninfoParse(kl_address(store, node), &message),
+			 *usual = PQconndefaults();
 	bool fine = given && usual;
 
 	if (message)
-		(void)kl_refuse(store, "--connect: %s", message);
+		(void)kl_refuse(store, "%s: %.*s", option, (int)strcspn(message, "\n"), message);
 	PQfreemem(message);
 	for (size_t i = 0; fine && given[i].keyword; i++) {
 		const char *value = given[i].val ? given[i].val : usual[i].val;
-		bool address =
-			strcmp(given[i].keyword, "host") == 0 || strcmp(given[i].keyword, "hostaddr") == 0;
 
 		if (!store->remote && value && *value &&
-			((address && (!kl_is_local(value) || strchr(value, ','))) ||
+			((names_host(given[i].keyword) && (!kl_is_local(value) || strchr(value, ','))) ||
 				strcmp(given[i].keyword, "service") == 0))
 			fine = kl_refuse(store,
-				"--connect: found %s '%s', expected a socket or a loopback address, or "
-				"--remote",
-				given[i].keyword, value);
+				"%s: found %s '%s', expected a socket or a loopback address, or --remote",
+				option, given[i].keyword, value);
 	}
 	PQconninfoFree(given);
 	PQconninfoFree(usual);
@@ -551,6 +591,30 @@ static bool make_server(struct kl_store *store)
 	return true;
 }
 
+/* What each server is. Where several write, numbers of transactions are not of all. */
+static bool look_at_node(struct kl_store *store, uint32_t node)
+{
+	struct postgresql *pg = store->own;
+	PGconn *connection = open_node(store, node);
+	PGresult *answer = connection
+		? ask(store, connection,
+			  "SELECT pg_is_in_recovery(), current_setting('transaction_read_only')")
+		: NULL;
+	bool fine = answer != NULL;
+
+	pg->follows[node] = fine && *PQgetvalue(answer, 0, 0) == 't';
+	store->only_reads[node] = fine && strcmp(PQgetvalue(answer, 0, 1), "on") == 0;
+	PQclear(answer);
+	PQfinish(connection);
+	if (fine && node == 0 && store->only_reads[0])
+		return kl_refuse(store,
+			"--connect: this server only reads%s: expected one that writes first, "
+			"and this one with --nodes",
+			pg->follows[0] ? " (a hot standby)" : "");
+	store->certificate = store->certificate && (node == 0 || store->only_reads[node]);
+	return fine;
+}
+
 static void note_version(struct kl_store *store, PGconn *connection)
 {
 	PGresult *answer = ask(store, connection, "SHOW server_version");
@@ -569,7 +633,8 @@ static bool start(struct kl_store *store)
 		return kl_fail(store, "out of memory");
 	if (store->connect)
 		(void)snprintf(pg->address, sizeof pg->address, "%s", store->connect);
-	if (store->connect ? !is_near(store) : !make_server(store))
+	if (!(store->connect ? kl_each_node(store, is_near) : make_server(store)) ||
+		!kl_each_node(store, look_at_node))
 		return false;
 	PGconn *connection = open_connection(store);
 	if (!connection)
@@ -614,28 +679,14 @@ static bool load_rows(struct kl_store *store, PGconn *connection, const struct k
 	return fine;
 }
 
-/* How far the log is, that replicas must have played. */
-static bool note_loaded(struct kl_store *store, PGconn *connection)
-{
-	PGresult *answer = ask(store, connection, "SELECT pg_current_wal_lsn()");
-
-	if (answer)
-		(void)snprintf(((struct postgresql *)store->own)->loaded, 32, "%.31s",
-			PQgetvalue(answer, 0, 0));
-	PQclear(answer);
-	return answer != NULL;
-}
-
+/* Does a node show the initial rows? */
 static bool has_loaded(struct kl_store *store, uint32_t node)
 {
-	const struct postgresql *pg = store->own;
 	PGconn *connection = open_node(store, node);
-	char text[96];
-
-	(void)snprintf(text, sizeof text, "SELECT pg_last_wal_replay_lsn() >= '%s'", pg->loaded);
-	PGresult *answer = connection ? ask(store, connection, text) : NULL;
-
-	bool has = answer && strcmp(PQgetvalue(answer, 0, 0), "t") == 0;
+	PGresult *answer = connection ? ask(store, connection, "SELECT count(*) FROM krait_lab.kv") : NULL;
+	bool has = answer &&
+		((uint64_t)integer(answer, 0, 0) == ((const struct postgresql *)store->own)->loaded ||
+			kl_fail(store, "the initial rows are not there"));
 
 	PQclear(answer);
 	PQfinish(connection);
@@ -664,13 +715,13 @@ static bool load(struct kl_store *store, const struct kl_row *rows, size_t count
 	PQclear(made);
 	PQclear(began);
 
-	bool fine = done != NULL && note_loaded(store, connection);
+	bool fine = done != NULL;
+
+	pg->loaded = count;
 
 	PQclear(done);
 	PQfinish(connection);
-	for (uint32_t node = 1; node < store->nodes && fine; node++)
-		fine = kl_home_wait(store, has_loaded, node);
-	return fine;
+	return fine && kl_home_wait_others(store, has_loaded);
 }
 
 static void stop(struct kl_store *store)
@@ -824,10 +875,12 @@ static bool order(struct kl_store *store, struct kl_sink *sink)
 
 #define OURS "FROM pg_stat_activity WHERE application_name = 'krait-lab' AND pid <> pg_backend_pid()"
 
-static bool kill_clients(struct kl_store *store)
+static bool kill_clients_of(struct kl_store *store, uint32_t node)
 {
-	return tell(store, "SELECT pg_terminate_backend(pid) " OURS);
+	return tell_node(store, node, "SELECT pg_terminate_backend(pid) " OURS);
 }
+
+static bool kill_clients(struct kl_store *store) { return kl_each_node(store, kill_clients_of); }
 
 /* The main process, and those that serve clients. */
 static size_t processes(struct kl_store *store, pid_t *out, size_t most)
@@ -899,7 +952,7 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.library = "libpq",
 	.levels = levels,
 	.operations = (KL_BIT(KL_KINDS) - 1) | KL_LOCKING | KL_BIT(KL_SQL),
-	.facts = KL_SESSIONS | KL_BACKENDS | KL_PARTITIONS | KL_REPLICAS,
+	.facts = KL_SESSIONS | KL_BACKENDS | KL_PARTITIONS,
 	.program = "postgres",
 	.package = "postgresql",
 	.folders = FOLDERS,

@@ -27,9 +27,15 @@ static const struct kl_level levels[] = {
 static const uint64_t lacks[] = {0,
 	KL_BIT(KL_INSERT) | KL_BIT(KL_DELETE) | KL_BIT(KL_INC) | KL_BIT(KL_APPEND) | KL_BIT(KL_ADD)};
 
-struct redis {
-	char host[200], program[512], socket[300], folder[280];
+struct address {
+	char host[200], socket[300];
 	int port; /* 0: a socket */
+};
+
+struct redis {
+	struct address nodes[KL_NODES_MOST];
+	char program[512], folder[280];
+	int64_t loaded; /* when the initial rows were */
 	bool made;
 };
 
@@ -44,18 +50,21 @@ static enum kl_answer fail(struct redis_client *c, const redisReply *reply, stru
 	result->answered = kl_now();
 	if (!reply)
 		return kl_error(result, KL_GONE, "hiredis", c->context->errstr);
-	/* a server that comes back reads what it has written, and answers nothing else meanwhile */
-	return kl_error(result, reply->str && strncmp(reply->str, "LOADING", 7) == 0 ? KL_GONE : KL_BUG,
-		"redis", reply->str ? reply->str : "an answer of another kind");
+	/* a server that comes back reads what it has written, and answers nothing else meanwhile; a replica
+	 * whose primary is away may say so */
+	bool away = reply->str &&
+		(strncmp(reply->str, "LOADING", 7) == 0 || strncmp(reply->str, "MASTERDOWN", 10) == 0);
+	return kl_error(result, away ? KL_GONE : KL_BUG, "redis",
+		reply->str ? reply->str : "an answer of another kind");
 }
 
-static redisContext *open_connection(struct kl_store *store)
+static redisContext *open_node(struct kl_store *store, uint32_t node)
 {
-	const struct redis *redis = store->own;
+	const struct address *to = &((const struct redis *)store->own)->nodes[node];
 	const struct timeval limit = {TIMEOUT_S, 0};
-	redisContext *context = redis->port
-		? redisConnectWithTimeout(redis->host, redis->port, limit)
-		: redisConnectUnixWithTimeout(store->relayed[0] ? store->relayed : redis->socket, limit);
+	redisContext *context = to->port
+		? redisConnectWithTimeout(to->host, to->port, limit)
+		: redisConnectUnixWithTimeout(store->relayed[0] ? store->relayed : to->socket, limit);
 
 	if (context && !context->err && redisSetTimeout(context, limit) == REDIS_OK)
 		return context;
@@ -64,6 +73,8 @@ static redisContext *open_connection(struct kl_store *store)
 		redisFree(context);
 	return NULL;
 }
+
+static redisContext *open_connection(struct kl_store *store) { return open_node(store, 0); }
 
 /* ---- one key ---- */
 
@@ -213,18 +224,20 @@ static void close_client(struct kl_client *client)
 	kl_keys_free(&c->keys);
 }
 
-static struct kl_client *connect_client(struct kl_store *store)
+static struct kl_client *connect_to(struct kl_store *store, uint32_t node)
 {
 	struct redis_client *c = calloc(1, sizeof *c);
 
 	if (!c)
 		return NULL;
-	c->context = open_connection(store);
+	c->context = open_node(store, node);
 	if (c->context)
 		return &c->keys.client;
 	free(c);
 	return NULL;
 }
+
+static struct kl_client *connect_client(struct kl_store *store) { return connect_to(store, 0); }
 
 /* ---- the store ---- */
 
@@ -246,7 +259,7 @@ static bool is_ready(struct kl_store *store, uint32_t node)
 static bool start_server(struct kl_store *store)
 {
 	struct redis *redis = store->own;
-	const char *const argv[] = {redis->program, "--port", "0", "--unixsocket", redis->socket,
+	const char *const argv[] = {redis->program, "--port", "0", "--unixsocket", redis->nodes[0].socket,
 		"--unixsocketperm", "700", "--dir", redis->folder, "--appendonly", "yes", "--appendfsync",
 		"no", "--save", "", "--maxclients", "1100", "--daemonize", "no", NULL};
 
@@ -262,25 +275,82 @@ static bool make_server(struct kl_store *store)
 		!(folder = kl_home_open(store, "redis")))
 		return false;
 	(void)snprintf(redis->folder, sizeof redis->folder, "%s", folder);
-	(void)snprintf(redis->socket, sizeof redis->socket, "%s/s", folder);
+	(void)snprintf(redis->nodes[0].socket, sizeof redis->nodes[0].socket, "%s/s", folder);
 	return start_server(store);
 }
 
 /* "HOST:PORT", or the path of a socket. */
-static bool take_address(struct kl_store *store)
+static bool take_address(struct kl_store *store, uint32_t node)
+{
+	struct address *to = &((struct redis *)store->own)->nodes[node];
+	const char *option = node > 0 ? "--nodes" : "--connect", *text = kl_address(store, node);
+
+	if (text[0] == '/')
+		return snprintf(to->socket, sizeof to->socket, "%s", text) < (int)sizeof to->socket ||
+			kl_refuse(store, "%s: the path of the socket is too long", option);
+	if (sscanf(text, "%199[^:]:%d", to->host, &to->port) != 2)
+		return kl_refuse(store, "%s: found '%s', expected HOST:PORT or the path of a socket", option,
+			text);
+	if (kl_is_local(to->host) || store->remote)
+		return true;
+	return kl_refuse(store, "%s: found host '%s', expected a loopback address, or --remote", option,
+		to->host);
+}
+
+/* Replicas only read. */
+static bool look_at_node(struct kl_store *store, uint32_t node)
+{
+	redisContext *context = open_node(store, node);
+	redisReply *info = context ? redisCommand(context, "INFO replication") : NULL;
+
+	store->only_reads[node] = info && info->str && strstr(info->str, "role:slave");
+	freeReplyObject(info);
+	if (context)
+		redisFree(context);
+	return context &&
+		(node > 0 || !store->only_reads[0] ||
+			kl_refuse(store,
+				"--connect: this server is a replica: expected its primary first, "
+				"and this one with --nodes"));
+}
+
+/* What comes behind the initial rows, and is of this recording. */
+static bool mark_loaded(struct kl_store *store)
 {
 	struct redis *redis = store->own;
+	redisContext *context = open_connection(store);
 
-	if (store->connect[0] == '/')
-		return snprintf(redis->socket, sizeof redis->socket, "%s", store->connect) <
-			(int)sizeof redis->socket;
-	if (sscanf(store->connect, "%199[^:]:%d", redis->host, &redis->port) != 2)
-		return kl_refuse(store, "--connect: found '%s', expected HOST:PORT or the path of a socket",
-			store->connect);
-	if (kl_is_local(redis->host) || store->remote)
-		return true;
-	return kl_refuse(store, "--connect: found host '%s', expected a loopback address, or --remote",
-		redis->host);
+	redis->loaded = kl_now();
+	redisReply *reply = context
+		? redisCommand(context, "SET " PREFIX "~loaded %lld", (long long)redis->loaded)
+		: NULL;
+	bool fine = reply && reply->type == REDIS_REPLY_STATUS;
+	freeReplyObject(reply);
+	if (context)
+		redisFree(context);
+	return fine;
+}
+
+static bool has_loaded(struct kl_store *store, uint32_t node)
+{
+	redisContext *context = open_node(store, node);
+	redisReply *reply = context ? redisCommand(context, "GET " PREFIX "~loaded") : NULL;
+	bool has = reply && reply->str &&
+		strtoll(reply->str, NULL, 10) == ((const struct redis *)store->own)->loaded;
+
+	if (!has && context)
+		(void)kl_fail(store, "the initial rows are not there");
+	freeReplyObject(reply);
+	if (context)
+		redisFree(context);
+	return has;
+}
+
+static bool load(struct kl_store *store, const struct kl_row *rows, size_t count)
+{
+	bool fine = kl_keys_load(store, rows, count) && (store->nodes == 1 || mark_loaded(store));
+
+	return fine && kl_home_wait_others(store, has_loaded);
 }
 
 /* Keys of ours; with `removes`, they are gone. -1: it cannot be asked. */
@@ -315,7 +385,8 @@ static bool start(struct kl_store *store)
 	store->own = redis;
 	if (!redis)
 		return kl_fail(store, "out of memory");
-	if (store->connect ? !take_address(store) : !make_server(store))
+	if (!(store->connect ? kl_each_node(store, take_address) : make_server(store)) ||
+		!kl_each_node(store, look_at_node))
 		return false;
 	redisContext *context = open_connection(store);
 	if (!context)
@@ -341,12 +412,12 @@ static void stop(struct kl_store *store)
 
 static void socket_of(const struct kl_store *store, char out[300])
 {
-	(void)snprintf(out, 300, "%s", ((const struct redis *)store->own)->socket);
+	(void)snprintf(out, 300, "%s", ((const struct redis *)store->own)->nodes[0].socket);
 }
 
-static bool kill_clients(struct kl_store *store)
+static bool kill_clients_of(struct kl_store *store, uint32_t node)
 {
-	redisContext *context = open_connection(store);
+	redisContext *context = open_node(store, node);
 	redisReply *reply = context ? redisCommand(context, "CLIENT KILL TYPE normal") : NULL;
 	bool fine = reply && reply->type == REDIS_REPLY_INTEGER;
 
@@ -355,6 +426,8 @@ static bool kill_clients(struct kl_store *store)
 		redisFree(context);
 	return fine;
 }
+
+static bool kill_clients(struct kl_store *store) { return kl_each_node(store, kill_clients_of); }
 
 KL_EXPORT const struct kl_driver krait_driver = {
 	.abi = KL_ABI,
@@ -368,8 +441,9 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.start = start,
 	.stop = stop,
 	.restart = start_server,
-	.load = kl_keys_load,
+	.load = load,
 	.connect = connect_client,
+	.connect_to = connect_to,
 	.begin = begin,
 	.run = run,
 	.commit = commit,

@@ -2,7 +2,10 @@
 #include "lab/faults/fault.h"
 #include "lab/relay.h"
 
-static bool possible(const struct kl_store *store) { return store->driver->parted && store->nodes > 1; }
+static bool possible(const struct kl_store *store)
+{
+	return store->driver->parted && !store->connect && store->nodes > 1;
+}
 
 static bool run(struct kl_store *store, int64_t ns)
 {

@@ -182,6 +182,21 @@ def test_statuses():
     assert all(txn["ops"] and txn["ops"][-1][0] == "failed" or txn["end"][0] > txn["begin"][1] for txn in trouble("refused=5") if txn["status"] == "aborted")
 
 
+def test_further_addresses():
+    """Clients, or transactions, are spread over the addresses of a cluster: here programs that share a file, each of which says that it was there."""
+    path = os.path.join(FOLDER.name, "shared.db")
+    address = lambda node: f"sh -c 'touch {path}.$0; exec examples/lab/sqlite.py {path}' n{node}"
+    for spread in ("clients", "transactions"):
+        for node in range(3):
+            if os.path.exists(f"{path}.n{node}"):
+                os.remove(f"{path}.n{node}")
+        run("-d", "exec", "-l", "ser", "-w", "registers:keys=8", "--clients", "5", "--txns", "20", "--connect", address(0), "--nodes", f"{address(1)},{address(2)}", "--spread", spread, "--check", "claim")
+        header, txns, _ = read()
+        assert (header["lab"]["nodes"], header["lab"]["spread"], header["lab"]["levels"][0]["keeps"]) == (3, spread, None)
+        assert {txn.get("s") for txn in txns} == ({"n0c0", "n1c1", "n2c2", "n0c3", "n1c4"} if spread == "clients" else {None})
+        assert all(os.path.exists(f"{path}.n{node}") for node in range(3)) and len(txns) == 100
+
+
 def test_unknown_is_no_abort():
     """Lost answers turned into aborts by hand accuse a right database: so they must not be told as such."""
     run("-d", "sim", "-l", "pl-ss", "--lost", "30", "--think", "50", "--check", "pl-ss")
@@ -365,6 +380,13 @@ WRONG = {
     ("-d", "sim", "--check", "sorry"): "option '--check': unknown level 'sorry'",
     ("-d", "sim", "--check-every", "1"): "option '--check-every' goes with '--check'",
     ("-d", "sim", "--nodes", "2"): "option '--nodes': driver sim has no private cluster",
+    ("-d", "sim", "--connect", "lost=1", "--nodes", "lost=2"): "option '--nodes': driver sim has no further addresses: it is not on a network",
+    ("-d", "exec", "--nodes", "a,b"): "option '--nodes': found 'a,b', expected a number, or the first address with '--connect'",
+    ("-d", "exec", "--connect", "a", "--nodes", "2"): "option '--nodes': found '2', expected further addresses with '--connect'",
+    ("-d", "exec", "--connect", "a", "--nodes", ","): "option '--nodes': found ',', expected ADDRESS,...",
+    ("-d", "exec", "--connect", "a", "--nodes", "a,b,c,d,e"): "option '--nodes': expected at most 4 further addresses",
+    ("-d", "exec", "--connect", "a", "--nodes", "b", "--check", "keeps"): "what driver exec keeps on several nodes is not known",
+    ("-d", "exec", "--connect", "a", "--nodes", "b", "--faults", "partition@1s"): "fault partition needs a private cluster",
     ("-d", "sim", "--spread", "clients"): "option '--spread' goes with '--nodes'",
     ("-d", "sim", "--profile"): "option '--profile': there is none for this level",
     ("-d", "sim", "--connect", "what"): "sim: --connect: found 'what'",

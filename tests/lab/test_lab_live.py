@@ -14,6 +14,7 @@ import sys
 import time
 
 from lab import FOLDER, LAB, TRACE, TRIES, check, keeps, main, read, run, shows
+from servers import Servers
 
 SQLITE = ("wal", "wal-immediate", "journal")
 
@@ -483,43 +484,8 @@ def test_lab_agrees_with_python():
         assert check("-l", levels, path=path) == check("-l", levels) == dict.fromkeys(levels.split(","), "satisfied"), (driver, level)
 
 
-class OdbcServers:
-    """Servers that the lab has not started, as the ODBC driver wants them: by connection string."""
-
-    def __init__(self):
-        sys.path.insert(0, "examples/record")
-        from server import Server, program
-        self.servers = []
-        self.Server, self.program = Server, program
-
-    def start(self, user, commands, is_ready):
-        server = self.Server(user)
-        self.servers.append(server)
-        make, serve = commands(server.folder)
-        server.call(*make)
-        server.start(serve, lambda: is_ready(server.folder))
-        return server.folder
-
-    def postgresql(self):
-        binaries = "/usr/lib/postgresql/*/bin"
-        initdb, postgres, psql = (self.program(name, "postgresql", binaries) for name in ("initdb", "postgres", "psql"))
-        folder = self.start("postgres", lambda folder: ((initdb, "-D", f"{folder}/data", "-U", "postgres", "-A", "trust", "--locale=C", "-E", "UTF8", "-N"), (postgres, "-D", f"{folder}/data", "-k", folder, "-c", "listen_addresses=", "-c", "unix_socket_permissions=0777", "-c", "fsync=off", "-c", "deadlock_timeout=100ms")), lambda folder: subprocess.run([psql, "-h", folder, "-U", "postgres", "-c", ""], capture_output=True).returncode == 0)
-        self.ask = lambda text: subprocess.run([psql, "-h", folder, "-U", "postgres", "-Atc", text], capture_output=True, text=True, check=True).stdout.split()
-        return f"DRIVER=PostgreSQL Unicode;SERVERNAME={folder};DATABASE=postgres;UID=postgres"
-
-    def mariadb(self):
-        install, mariadbd, client = (self.program(name, "mariadb-server") for name in ("mariadb-install-db", "mariadbd", "mariadb"))
-        ask = lambda folder, text: subprocess.run([client, "--no-defaults", "-uroot", f"--socket={folder}/s", "-e", text], capture_output=True, text=True).returncode == 0
-        folder = self.start("mysql", lambda folder: ((install, "--no-defaults", f"--datadir={folder}/data", "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"), (mariadbd, "--no-defaults", f"--datadir={folder}/data", f"--socket={folder}/s", "--skip-networking", "--innodb-lock-wait-timeout=2")), lambda folder: ask(folder, "SELECT 1"))
-        assert ask(folder, "CREATE DATABASE mine")
-        return f"DRIVER=MariaDB Unicode;SERVER=localhost;SOCKET={folder}/s;UID=root;DATABASE=mine"
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        for server in self.servers:
-            server.stop()
+def odbc_postgresql(folder):
+    return f"DRIVER=PostgreSQL Unicode;SERVERNAME={folder};DATABASE=postgres;UID=postgres"
 
 
 def need_odbc(name, package):
@@ -531,13 +497,14 @@ def need_odbc(name, package):
 def test_lab_odbc():
     """A private PostgreSQL through ODBC: what its levels keep and what they let through is what they do through libpq."""
     need_odbc("PostgreSQL Unicode", "odbc-postgresql")
-    with OdbcServers() as servers:
-        address = servers.postgresql()
-        servers.ask("CREATE TABLE kv (k int)")
+    with Servers() as servers:
+        folder = servers.postgresql()
+        address = odbc_postgresql(folder)
+        servers.psql(folder, "CREATE TABLE kv (k int)")
         for level, workload in (("serializable", "registers:rmw=80"), ("serializable", "ranges"), ("serializable", "append"), ("serializable", "counters"), ("repeatable-read", "sets"), ("repeatable-read", "ranges:mix=2"), ("read-committed", "ranges"), ("read-uncommitted", "registers"), ("serializable", "bank")):
             keeps("odbc", level, workload, "--connect", address)
             header, txns, _ = read()
-            assert header["lab"]["version"].startswith("PostgreSQL 1") and "psqlodbc" in header["lab"]["version"] and servers.servers[0].folder not in header["lab"]["version"]
+            assert header["lab"]["version"].startswith("PostgreSQL 1") and "psqlodbc" in header["lab"]["version"] and folder not in header["lab"]["version"]
             assert sum(txn["status"] == "committed" for txn in txns) > 200 and "unknown" not in {txn["status"] for txn in txns}
             assert header["lab"]["broken"] == 0 or level != "serializable"
         shows("odbc", "repeatable-read", "registers:rmw=80", "ser", "--connect", address)
@@ -547,7 +514,13 @@ def test_lab_odbc():
         shows("odbc", "read-committed", "registers:rmw=80", "pl-2+", "--connect", address)
         run("-d", "odbc", "--connect", address, "--lost", "10", "--check", "ser")
         assert any(txn["status"] == "unknown" for txn in read()[1])
-        assert servers.ask("SELECT tablename FROM pg_tables WHERE schemaname = 'public'") == ["kv"]
+        tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+        assert servers.psql(folder, tables) == ["kv"]
+        further = odbc_postgresql(servers.postgresql(copy_of=folder))
+        for spread in ("clients", "transactions"):
+            _, said = run("-d", "odbc", "-l", "repeatable-read", "--connect", address, "--nodes", further, "--spread", spread, "--txns", "60", "--check", "pl-2", "--timeout", "60")
+            assert "node n1 only reads" in said and {txn.get("s", "")[:2] for txn in read()[1]} == ({"n0", "n1"} if spread == "clients" else {""}), said
+        assert servers.psql(folder, tables) == ["kv"]
     for wrong in ("SERVER=db.example.org;DRIVER=PostgreSQL Unicode", "DSN=production", "DRIVER=PostgreSQL Unicode", "server = 10.1.2.3", "SERVER=localhost;HOST=10.1.2.3"):
         _, said = run("-d", "odbc", "--connect", wrong, status=254)
         assert "--remote" in said, said
@@ -560,8 +533,10 @@ def test_lab_odbc():
 def test_lab_odbc_mariadb():
     """MariaDB through ODBC keeps what it keeps through its own library; errors amid the rows of an answer, as deadlocks are at SERIALIZABLE, do not make it stand still."""
     need_odbc("MariaDB Unicode", "odbc-mariadb")
-    with OdbcServers() as servers:
-        address = servers.mariadb()
+    with Servers() as servers:
+        folder = servers.mariadb()
+        assert servers.mysql(folder, "CREATE DATABASE mine") is not None
+        address = f"DRIVER=MariaDB Unicode;SERVER=localhost;SOCKET={folder}/s;UID=root;DATABASE=mine"
         for level, workload in (("serializable", "ranges"), ("serializable", "ranges:readers=0,keys=8"), ("serializable", "append"), ("repeatable-read", "ranges"), ("read-committed", "registers")):
             keeps("odbc", level, workload, "--connect", address, "--stall", "30")
             codes = {op[2]["code"] for txn in read()[1] for op in txn["ops"] if op[0] == "failed"}
@@ -571,11 +546,12 @@ def test_lab_odbc_mariadb():
 def test_lab_odbc_lost_connections():
     """The server ends all connections: nobody is said to have been refused, and clients connect again."""
     need_odbc("PostgreSQL Unicode", "odbc-postgresql")
-    with OdbcServers() as servers:
-        address = servers.postgresql()
+    with Servers() as servers:
+        folder = servers.postgresql()
+        address = odbc_postgresql(folder)
         lab = subprocess.Popen([LAB, "record", "-q", "-d", "odbc", "--connect", address, "--txns", "100000", "--duration", "3", "-o", TRACE], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(1.5)
-        servers.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'")
+        servers.psql(folder, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'")
         _, said = lab.communicate(timeout=60)
         assert lab.returncode == 0, said
         gone = [txn for txn in read()[1] if any(op[0] == "failed" and op[2]["code"] in ("57P01", "08S01") for op in txn["ops"])]
