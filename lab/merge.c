@@ -17,8 +17,7 @@ struct seen {
 	int64_t last;   /* number taken last; -1: none */
 };
 
-/* Of a transaction's line. */
-static bool take_id(const char *line, uint32_t *client, uint32_t *number)
+bool kr_line_id(const char *line, uint32_t *client, uint32_t *number)
 {
 	return sscanf(line, "{\"id\":\"c%" SCNu32 ".%" SCNu32 "\"", client, number) == 2;
 }
@@ -36,7 +35,7 @@ static bool take(struct kr_merging *m, struct seen *seen, char *line, size_t len
 {
 	uint32_t client, number;
 
-	if (!take_id(line, &client, &number) || client >= m->clients) {
+	if (!kr_line_id(line, &client, &number) || client >= m->clients) {
 		m->torn++;
 		return true;
 	}
@@ -53,14 +52,17 @@ static bool take_file(struct kr_merging *m, struct seen *seen)
 	char *line = NULL;
 	size_t size = 0;
 	ssize_t n;
-	bool fine = file != NULL;
+	uint64_t at = m->from;
+	bool fine = file && fseeko(file, (off_t)at, SEEK_SET) == 0;
 
-	for (bool header = true; fine && (n = getline(&line, &size, file)) > 0; header = false) {
+	while (fine && (m->to == 0 || at < m->to) && (n = getline(&line, &size, file)) > 0) {
 		uint32_t client, number;
+		bool header = at == 0;
 
+		at += (uint64_t)n;
 		if (header)
 			continue;
-		if (line[n - 1] != '\n' || !take_id(line, &client, &number) || client >= m->clients) {
+		if (line[n - 1] != '\n' || !kr_line_id(line, &client, &number) || client >= m->clients) {
 			m->torn++;
 			continue;
 		}
@@ -101,9 +103,12 @@ bool kr_merge(struct kr_merging *m)
 
 		seen[i].last = -1;
 		seen[i].first = UINT32_MAX;
-		fine = kr_slot_look(m->slots[i], i, &seen[i].view);
+		if (m->views)
+			seen[i].view = m->views[i];
+		else
+			fine = kr_slot_look(m->slots[i], i, &seen[i].view);
 		if (fine && seen[i].view.lines_n > 0)
-			(void)take_id(seen[i].view.lines, &client, &seen[i].first);
+			(void)kr_line_id(seen[i].view.lines, &client, &seen[i].first);
 	}
 	fine = fine && take_file(m, seen);
 	for (uint32_t i = 0; i < m->clients && fine; i++)

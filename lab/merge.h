@@ -10,7 +10,9 @@
 
 struct kr_merging {
 	const char *path;             /* of the trace */
-	struct kr_slot *const *slots;
+	uint64_t from, to;            /* those bytes of it; from 0: but for the header; to 0: to its end */
+	struct kr_slot *const *slots; /* NULL: `views` are what they held */
+	struct kr_slot_view *views;
 	uint32_t clients;
 	bool damaged_lines;           /* lines may be torn, since the recorder was killed: each is parsed */
 	/* Takes each transaction's line (without its newline), those of a client in order. False ends. */
@@ -18,6 +20,9 @@ struct kr_merging {
 	void *data;
 	uint64_t buffered, in_flight, torn; /* how many were not in the file, and lines left out */
 };
+
+/* Client and number of a transaction's line. False: it is none. */
+bool kr_line_id(const char *line, uint32_t *client, uint32_t *number);
 
 /* False: the file cannot be read, `take` ended it, or there is no memory. */
 bool kr_merge(struct kr_merging *merge);

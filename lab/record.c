@@ -17,6 +17,7 @@
 #include "lab/home.h"
 #include "lab/lab.h"
 #include "lab/record_options.h"
+#include "lab/sync.h"
 #include "lab/trace.h"
 
 enum { TICK_MS = 100, PATIENCE_S = 20 };
@@ -204,7 +205,7 @@ static int salvage(struct watch *w)
 	else
 		(void)tell_failure(w);
 	note_flights(w);
-	if (kr_trace_recover(w->run->path, &found) == KR_EXIT_SATISFIED)
+	if (kr_trace_recover(w->run->path, true, &found) == KR_EXIT_SATISFIED)
 		kr_note("%s: what was recorded until then", w->run->path);
 	return KR_EXIT_FAILED;
 }
@@ -253,8 +254,10 @@ static int record(struct watch *w)
 		kr_run_files_drop(w->run);
 		return kr_fail("cannot start the worker: %s", strerror(errno));
 	}
+	struct kr_sync *sync = kr_sync_start(w->run);
 	watch(w);
 	wait_for_keepers();
+	kr_sync_stop(sync);
 	status = finish(w);
 	(void)pthread_sigmask(SIG_UNBLOCK, &w->signals, NULL);
 	if (w->interrupted) {

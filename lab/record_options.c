@@ -46,6 +46,8 @@ const struct kr_option kr_record_option_table[] = {
 	{"certificate", 0, "auto|none", KR_WORDS_ANY, "ask the database for its order; default: auto"},
 	{"lost", 0, "PERCENT", KR_WORDS_ANY, "commits whose answer is lost; default: 0"},
 	{"faults", 0, "KIND@TIME[,every=T][,for=T],...", KR_WORDS_ANY, "see 'krait-lab faults'"},
+	{"fsync", 0, "SECONDS", KR_WORDS_ANY,
+		"sync to disk so often: more than that is not lost if the machine fails"},
 	{"stall", 0, "SECONDS", KR_WORDS_ANY, "end a recording in which nothing comes back; default: 60"},
 	{"html", 0, "FILE", KR_WORDS_WRITTEN, "with --check: as of 'krait check'"},
 	{"explain", 'e', NULL, KR_WORDS_ANY, "with --check: the verdict in words"},
@@ -197,6 +199,7 @@ static int take_numbers(const struct kr_args *args, struct kr_run *run, struct k
 		!kr_args_integer(args, "seed", UINT32_MAX, &run->seed) ||
 		!kr_args_time(args, "duration", SECOND, DURATION_MOST, &run->duration) ||
 		!kr_args_time(args, "stall", SECOND, DURATION_MOST, &out->stall) ||
+		!kr_args_time(args, "fsync", SECOND, DURATION_MOST, &run->fsync) ||
 		!kr_args_time(args, "check-every", SECOND, DURATION_MOST, &out->check_every) ||
 		!kr_args_double(args, "rate", &run->rate))
 		return KR_EXIT_USAGE;

@@ -51,6 +51,7 @@ struct kr_run {
 	uint32_t clients;
 	uint64_t txns;      /* of each */
 	int64_t duration;   /* ns */
+	int64_t fsync;      /* sync what is recorded so often, ns; 0: never */
 	double rate;        /* all together, a second; 0: as fast as can be */
 	uint32_t think;     /* microseconds */
 	uint64_t seed;

@@ -17,7 +17,9 @@
 #include "cli/output.h"
 #include "lab/lab.h"
 #include "lab/merge.h"
+#include "lab/prefix.h"
 #include "lab/sink.h"
+#include "lab/sync.h"
 
 #define INCOMPLETE "\"complete\":false"
 
@@ -183,7 +185,8 @@ int kr_run_files_make(struct kr_run *run, struct kr_mem *mem)
 	if (run->work.workload->initial && !run->work.workload->initial(&run->work, mem, &run->initial))
 		return kr_fail("out of memory");
 	FILE *file = fopen(run->path, "we");
-	if (!file || !write_header(run, false, file) || fclose(file) != 0 || !make_slots(run))
+	if (!file || !write_header(run, false, file) || fclose(file) != 0 || !kr_boot_note(run->folder) ||
+		!make_slots(run))
 		return kr_fail("%s: cannot write: %s", run->path, strerror(errno));
 	run->file = open(run->path, O_WRONLY | O_APPEND | O_CLOEXEC);
 	return run->file >= 0 ? KR_EXIT_SATISFIED
@@ -217,13 +220,13 @@ static FILE *open_in(const char *folder, const char *name, const char *mode)
 }
 
 /* FOLDER/final takes the name of the trace. */
-static bool rename_final(const char *folder, const char *path, FILE *file)
+static bool rename_final(const char *folder, const char *path, FILE *file, bool syncs)
 {
 	char from[4200];
-	bool fine = !ferror(file);
+	bool fine = fflush(file) == 0 && !ferror(file) && (!syncs || fsync(fileno(file)) == 0);
 
 	(void)snprintf(from, sizeof from, "%s/final", folder);
-	return (fclose(file) == 0) & fine && rename(from, path) == 0;
+	return (fclose(file) == 0) & fine && rename(from, path) == 0 && (!syncs || kr_sync_folder_of(path));
 }
 
 /* Without a certificate there is nothing to bring in: lines stay as they are, in no memory. */
@@ -265,7 +268,7 @@ bool kr_run_files_finish(struct kr_run *run, struct kr_order_told *told)
 		(void)fclose(sink);
 	if (out && !fine)
 		(void)fclose(out);
-	fine = fine && rename_final(run->folder, run->path, out);
+	fine = fine && rename_final(run->folder, run->path, out, run->fsync > 0);
 	if (!fine) {
 		kr_fail("%s: cannot be completed; what was recorded is there: see 'krait-lab recover --help'",
 			run->path);
@@ -275,24 +278,6 @@ bool kr_run_files_finish(struct kr_run *run, struct kr_order_told *told)
 }
 
 /* ---- recovering ---- */
-
-static void strike(json_t *json)
-{
-	json_t *op, *ops = json_object_get(json, "ops");
-	size_t i;
-
-	json_array_foreach(ops, i, op)
-	{
-		json_t *attributes = json_array_get(op, json_array_size(op) - 1);
-
-		if (json_is_object(attributes)) {
-			(void)json_object_del(attributes, "marks");
-			(void)json_object_del(attributes, "sees");
-		}
-	}
-	(void)json_object_del(json, "own");
-	(void)json_object_del(json, "at");
-}
 
 /* What only the database could have explained is left out. */
 static bool keep_line(void *data, uint32_t client, uint32_t number, char *line, size_t length, bool in_flight)
@@ -304,7 +289,7 @@ static bool keep_line(void *data, uint32_t client, uint32_t number, char *line, 
 	(void)number;
 	(void)in_flight;
 	if (json) {
-		strike(json);
+		kr_line_strike(json);
 		text = json_dumps(json, JSON_COMPACT);
 	}
 	json_decref(json);
@@ -331,7 +316,28 @@ static bool copy_header(const char *path, FILE *out)
 	return fine;
 }
 
-int kr_trace_recover(const char *path, struct kr_recovered *out)
+/* A kill leaves slots; a machine that has failed the last point to which it was synced. False after a
+ * message. */
+static bool find_lines(struct kr_merging *merge, const char *folder, bool intact, struct kr_recovered *out)
+{
+	enum kr_boot boot = intact ? KR_BOOT_SAME : kr_boot_of(folder);
+
+	if (boot == KR_BOOT_SAME)
+		return (merge->slots = kr_slots_map(folder, &merge->clients)) != NULL;
+	out->synced = boot == KR_BOOT_OTHER;
+	if (!out->synced)
+		return false;
+	merge->views = kr_synced_read(folder, &merge->clients, &merge->to);
+	if (!merge->views)
+		kr_fail("%s: the machine has been started anew since, and no point to which it was synced is "
+			"there (record --fsync): what was in memory may be lost. If it was shut down in "
+			"order, "
+			"or these are copies, see option '--intact'",
+			merge->path);
+	return merge->views != NULL;
+}
+
+int kr_trace_recover(const char *path, bool intact, struct kr_recovered *out)
 {
 	struct kr_merging merge = {.path = path, .damaged_lines = true, .take = keep_line};
 	char folder[4096];
@@ -339,107 +345,35 @@ int kr_trace_recover(const char *path, struct kr_recovered *out)
 	*out = (struct kr_recovered){0};
 	if (!set_folder(folder, path) || access(folder, F_OK) != 0)
 		return kr_fail("%s: found no folder %s.live: nothing to recover", path, path);
-	struct kr_slot **slots = kr_slots_map(folder, &merge.clients);
-	merge.slots = slots;
-	FILE *file = slots ? open_in(folder, "final", "we") : NULL;
+	bool found = find_lines(&merge, folder, intact, out);
+	if (!found && out->synced)
+		return KR_EXIT_FAILED;
+	FILE *file = found ? open_in(folder, "final", "we") : NULL;
 	merge.data = file;
-	if (!file || !copy_header(path, file) || !kr_merge(&merge) || !rename_final(folder, path, file)) {
-		kr_slots_unmap(slots, merge.clients);
+	bool fine = file && copy_header(path, file) && kr_merge(&merge);
+	kr_slots_unmap((struct kr_slot **)merge.slots, merge.slots ? merge.clients : 0);
+	free(merge.views);
+	if (file && !fine)
+		(void)fclose(file);
+	if (!fine || !rename_final(folder, path, file, true))
 		return kr_fail("%s: cannot be recovered: not a recording of krait-lab, or it cannot be "
 			       "written",
 			path);
-	}
-	kr_slots_unmap(slots, merge.clients);
-	*out = (struct kr_recovered){.buffered = merge.buffered,
-		.in_flight = merge.in_flight,
-		.torn = merge.torn};
+	out->buffered = merge.buffered;
+	out->in_flight = merge.in_flight;
+	out->torn = merge.torn;
 	return remove_folder(folder) ? KR_EXIT_SATISFIED
 				     : kr_fail("%s: cannot be removed: %s", folder, strerror(errno));
 }
 
 /* ---- on the way ---- */
 
-struct prefix {
-	FILE *out;
-	int64_t *last; /* number of each client's last transaction in the first pass */
-	bool second;
-	uint64_t lines;
-};
-
-/* A transaction of the second pass: it may have written what the first pass saw, and what itself saw is not
- * asked. */
-static void blank(json_t *json)
-{
-	json_t *ops = json_object_get(json, "ops"), *kept = json_array(), *op, *row;
-	size_t i, r;
-
-	json_array_foreach(ops, i, op)
-	{
-		const char *name = json_string_value(json_array_get(op, 0));
-		json_t *key = json_array_get(op, 1), *value = json_array_get(op, 2);
-
-		if (strcmp(name, "w") == 0 ||
-			(strcmp(name, "insert") == 0 && json_is_true(json_array_get(op, 3))))
-			(void)json_array_append_new(kept, json_pack("[sOO]", "w", key, value));
-		else if (strcmp(name, "inc") == 0 || strcmp(name, "append") == 0 || strcmp(name, "add") == 0)
-			(void)json_array_append_new(kept, json_pack("[sOO]", name, key, value));
-		else if (strcmp(name, "d") == 0)
-			(void)json_array_append_new(kept, json_pack("[sO]", name, key));
-		else if (strcmp(name, "update") == 0)
-			json_array_foreach(json_array_get(op, 3), r, row)(void) json_array_append_new(kept,
-				json_pack("[sOO]", "w", json_array_get(row, 0), json_array_get(row, 1)));
-	}
-	(void)json_object_set_new(json, "ops", kept);
-	(void)json_object_set_new(json, "status", json_string("unknown"));
-	json_array_set_new(json_object_get(json, "end"), 1, json_null());
-}
-
-static bool take_prefix(void *data, uint32_t client, uint32_t number, char *line, size_t length,
-	bool in_flight)
-{
-	struct prefix *p = data;
-
-	if (!p->second) {
-		if (in_flight)
-			return true;
-		p->last[client] = number;
-		p->lines++;
-	} else if ((int64_t)number <= p->last[client]) {
-		return true;
-	}
-	json_t *json = json_loadb(line, length, 0, NULL);
-	if (!json)
-		return false;
-	if (p->second)
-		blank(json);
-	strike(json);
-	char *text = json_dumps(json, JSON_COMPACT);
-	json_decref(json);
-
-	bool fine = text && fprintf(p->out, "%s\n", text) > 0;
-
-	free(text);
-	return fine;
-}
-
 bool kr_run_prefix(struct kr_run *run, const char *path, uint64_t *lines)
 {
-	struct prefix p = {.out = fopen(path, "we"), .last = calloc(run->clients, sizeof *p.last)};
-	struct kr_merging merge = {.path = run->path,
-		.slots = run->slots,
-		.clients = run->clients,
-		.take = take_prefix,
-		.data = &p};
-	bool fine = p.out && p.last && write_header(run, false, p.out);
+	FILE *out = fopen(path, "we");
+	bool fine = out && write_header(run, false, out) && kr_prefix_write(run, 0, out, lines);
 
-	for (uint32_t i = 0; i < run->clients && p.last; i++)
-		p.last[i] = -1;
-	fine = fine && kr_merge(&merge);
-	p.second = true;
-	fine = fine && kr_merge(&merge);
-	if (p.out)
-		fine = (fclose(p.out) == 0) & fine;
-	free(p.last);
-	*lines = p.lines;
+	if (out)
+		fine = (fclose(out) == 0) & fine;
 	return fine;
 }

@@ -15,13 +15,15 @@ bool kr_run_files_finish(struct kr_run *run, struct kr_order_told *told);
 /* In every case, at the end: what of them is open in this process is closed. */
 void kr_run_files_done(struct kr_run *run);
 
-struct kr_recovered { uint64_t lines, buffered, in_flight, torn; };
-/* Of a recording that was killed: the file PATH becomes whole, the slots go. KR_EXIT_SATISFIED, or another
- * status after a message. */
-int kr_trace_recover(const char *path, struct kr_recovered *out);
+struct kr_recovered {
+	uint64_t buffered, in_flight, torn;
+	bool synced; /* what stood at the last sync */
+};
+/* Of a recording that was killed: the file PATH becomes whole, the slots go. `intact`: they are so, though
+ * the machine has been started anew. KR_EXIT_SATISFIED, or another status after a message. */
+int kr_trace_recover(const char *path, bool intact, struct kr_recovered *out);
 
-/* What of a recording stands at some moment, as a trace of its own: every value that it shows has its writer
- * in it, so that what it violates is violated. False: no memory, or it cannot be written. */
+/* What of a recording stands at some moment (prefix.h), as a trace of its own. */
 bool kr_run_prefix(struct kr_run *run, const char *path, uint64_t *lines);
 
 #endif

@@ -300,7 +300,7 @@ def test_killed():
     chance, log = random.Random(1), os.path.join(FOLDER.name, "log")
     for i in range(KILLS):
         level, workload = (("pl-ss", "registers"), ("si", "registers:rmw=80"), ("pl-2", "ranges"))[i % 3]
-        on_the_way = ("--check", level, "--check-every", "0.05") if i % 2 else ()
+        on_the_way = ("--check", level, "--check-every", "0.05") if i % 2 else ("--fsync", "0.05")
         header, txns, _ = killed(log, chance.random() * 0.2, "-l", level, "-w", workload, "--think", str(chance.choice((0, 20, 200))), *on_the_way)
         assert header["complete"] == "recovered"
         written = {(op[1], op[2]) for txn in txns if txn["status"] != "aborted" for op in txn["ops"] if op[0] == "w"}
@@ -311,6 +311,111 @@ def test_killed():
         assert not missing, (i, missing)
         if i % 10 < 3:
             assert check("-l", level, "--timeout", "20")[level] != "violated", (i, level)
+
+
+def point_of(path):
+    """The last point to which a recording that runs is on disk, as it lies there, and which one it is; None: there is none yet."""
+    try:
+        with open(os.path.join(path + ".live", "synced")) as file:
+            return file.read(), os.fstat(file.fileno()).st_ino
+    except FileNotFoundError:
+        return None
+
+
+def next_point(path, last):
+    end = time.monotonic() + 60
+    while True:
+        point = point_of(path)
+        if point and point[1] != last:
+            return point
+        assert time.monotonic() < end
+        time.sleep(0.002)
+
+
+def fail_machine(path, to, point, chance):
+    """Files as a machine that fails may leave them behind: what was synced, and anything from there on. The ids that were synced."""
+    head, *lines = point[0].splitlines(keepends=True)
+    offset = json.loads(head)["offset"]
+    assert lines.pop() == '{"complete":true}\n' and all("id" in json.loads(line) for line in lines)
+    with open(path, "rb") as file:
+        trace = file.read()
+    synced, later = trace[:offset], trace[offset:]
+    assert synced.endswith(b"\n")
+    false = b'{"id":"c0.99999","s":"c0","begin":[1,2],"end":[3,4],"status":"committed","ops":[["r","r00",424242,{"t":[2,3]}]]}\n'
+    rest = chance.choice((b"", bytes(5000), later[:chance.randrange(len(later) + 1)], false, later.replace(b"committed", b"aborted"), bytes(4096) + later[4096:]))
+    os.makedirs(to + ".live")
+    with open(to, "wb") as file:
+        file.write(synced + rest)
+    for name, content in (("synced", point[0].encode()), ("synced.new", point[0][:100].encode()), ("boot", b"00000000-0000-0000-0000-000000000000\n")):
+        with open(os.path.join(to + ".live", name), "wb") as file:
+            file.write(content)
+    for client in os.listdir(path + ".live"):
+        if client.isdigit():  # a slot: of some pages, some of another time
+            with open(os.path.join(path + ".live", client), "rb") as file:
+                slot = bytearray(file.read())
+            for page in range(0, len(slot), 4096):
+                if chance.random() < 0.5:
+                    slot[page:page + 4096] = bytes(min(4096, len(slot) - page))
+            with open(os.path.join(to + ".live", client), "wb") as file:
+                file.write(slot)
+    return {json.loads(line)["id"] for line in (*synced.decode().splitlines()[1:], *lines)}
+
+
+def written_values(txns):
+    """Keys and values that transactions may have written."""
+    told = {"w": lambda op: [(op[1], op[2])], "insert": lambda op: [(op[1], op[2])], "update": lambda op: op[3], "inc": lambda op: [(op[1], op[3])]}
+    return {(key, value) for txn in txns if txn["status"] != "aborted" for op in txn["ops"] if op[0] in told and isinstance(op[-1], dict) for key, value in told[op[0]](op)} | {(op[1], op[2]) for txn in txns if txn["status"] == "unknown" for op in txn["ops"] if op[0] == "w"}
+
+
+def test_machine_that_fails():
+    """What was synced is all there, each transaction once, and nothing else; what it shows has its writers; and what the database did until one point is told by the next but one."""
+    chance, log, broken = random.Random(5), os.path.join(FOLDER.name, "log"), TRACE + ".broken"
+    for i in range(KILLS):
+        level, workload = (("pl-ss", "registers"), ("si", "registers:rmw=80"), ("pl-2", "ranges:mix=2"))[i % 3]
+        if os.path.exists(log):
+            os.remove(log)
+        lab = subprocess.Popen([LAB, "record", "-q", "-d", "sim", "-l", level, "-w", workload, "--connect", f"log={log}", "--txns", "1000000", "--think", str(chance.choice((2, 20, 200))), "--fsync", "0.05", "-o", TRACE], stderr=subprocess.DEVNULL)
+        try:
+            next_point(TRACE, None)
+            time.sleep(chance.random() * 0.3)
+            done = logged(log) if os.path.exists(log) else set()
+            point = point_of(TRACE)
+            for _ in range(2):  # the one that is being made now may not have all of it
+                point = next_point(TRACE, point[1])
+            ids = fail_machine(TRACE, broken, point, chance)
+        finally:
+            lab.terminate()
+            lab.wait()
+        recovered = subprocess.run([LAB, "recover", broken], capture_output=True, text=True)
+        assert recovered.returncode == 0 and "the machine has failed since" in recovered.stderr, recovered
+        header, txns, _ = read(broken)
+        assert header["complete"] == "recovered" and not os.path.exists(broken + ".live")
+        assert len(txns) == len(ids) and {txn["id"] for txn in txns} == ids and len(ids) > 1, i
+        missing = {(key, value) for key, value in done - written_values(txns) if not key.startswith("n")}
+        assert not missing, (i, len(done), sorted(missing)[:5])
+        reads = {(op[1], op[2]) for txn in txns if txn["status"] == "committed" for op in txn["ops"] if op[0] == "r" and isinstance(op[2], int)}
+        assert reads <= written_values(txns) | set(header["initial"].items()), (i, reads - written_values(txns) - set(header["initial"].items()))
+        if i < 3:
+            assert check("-l", level, "--timeout", "20", path=broken)[level] != "violated", (i, level)
+
+
+def test_machine_that_was_not_synced():
+    """Without a point nobody knows what is old and what is not: nothing is made up. Unless they are said to be intact."""
+    header, txns, _ = killed(os.path.join(FOLDER.name, "log"), 0.1, "--fsync", "0.05")
+    assert header["complete"] == "recovered" and txns, "a kill alone loses nothing, synced or not"
+    lab = subprocess.Popen([LAB, "record", "-q", "-d", "sim", "--txns", "100000", "--think", "20", "-o", TRACE], stderr=subprocess.DEVNULL)
+    boot = os.path.join(TRACE + ".live", "boot")
+    while not os.path.exists(boot) or os.path.getsize(TRACE) < 100_000:
+        time.sleep(0.01)
+    lab.kill()
+    lab.wait()
+    with open(boot, "w") as file:
+        file.write("another\n")
+    for _ in range(2):
+        done = subprocess.run([LAB, "recover", TRACE], capture_output=True, text=True)
+        assert done.returncode == 255 and "no point to which it was synced" in done.stderr and "--intact" in done.stderr and done.stderr.count("\n") == 1, done
+    done = subprocess.run([LAB, "recover", "--intact", TRACE], capture_output=True, text=True)
+    assert done.returncode == 0 and read()[0]["complete"] == "recovered" and check("-l", "pl-ss", "--timeout", "20")["pl-ss"] != "violated", done
 
 
 def test_on_the_way():
