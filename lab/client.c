@@ -209,7 +209,8 @@ static enum kl_answer lose(struct kr_session *s)
 static const char *commit(struct kr_session *s, struct kl_result *r)
 {
 	const struct kl_driver *driver = s->run->store.driver;
-	bool loses = driver->hang_up && kr_rng_double(&s->chance) * 100 < s->run->lost;
+	bool loses =
+		driver->hang_up && (kr_rng_double(&s->chance) * 100 < s->run->lost || s->run->store.loses);
 
 	begin_turn(s);
 	clear(r);
@@ -315,6 +316,8 @@ static bool run_transaction(struct kr_session *s)
 		kr_turns_leave(s->run->turns, s->number);
 	if (!tell(s, status, r))
 		return false;
+	s->plan.committed = status[0] == 'c';
+	s->plan.aborted = status[0] == 'a';
 	if (answer == KL_GONE || status[0] == 'u')
 		drop_client(s, s->node);
 	return !s->run->control->failed;

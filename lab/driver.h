@@ -129,9 +129,11 @@ struct kl_store {
 	bool small_disk;        /* a private server's data are on a disk of their own (driver->data) */
 	void *own;              /* the driver's */
 	bool parts;             /* what nodes send each other goes through relays, to be cut off */
+	_Atomic bool loses;     /* the answers of all commits are lost now */
 	struct kr_relay *relay, *relays[KL_NODES_MOST]; /* before the server; before each node */
 	char relayed[108];      /* the socket to connect to in place of the server's own; empty: that */
-	char version[160];      /* of server and library, set by `start` */
+	char version[160];      /* of server and library, set by `start`; */
+	char where[KL_NODES_MOST][80]; /* and host and port of each server of the user's; empty: not told */
 	char why[512];          /* why the last call that failed did */
 };
 

@@ -32,6 +32,7 @@ struct kr_control {
 	_Atomic int failed;         /* enum kr_run_failure */
 	char message[1024];
 	char version[160];
+	char where[KL_NODES_MOST][80];
 };
 
 enum kr_run_failure { KR_RUN_FINE, KR_RUN_FAILED, KR_RUN_LACKING, KR_RUN_REFUSED };

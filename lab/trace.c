@@ -88,6 +88,17 @@ static void add_events(const struct kr_run *run, struct kr_str *out)
 	kr_str_add(out, "]");
 }
 
+/* Whatever else an address says may be secret. */
+static void add_where(const struct kr_run *run, struct kr_str *out)
+{
+	kr_str_add(out, ",\"connect\":[");
+	for (uint32_t node = 0; node < run->store.nodes && run->control->where[node][0]; node++) {
+		kr_str_add(out, node > 0 ? "," : "");
+		kr_str_json(out, run->control->where[node], strlen(run->control->where[node]));
+	}
+	kr_str_add(out, "]");
+}
+
 static void add_nodes(const struct kr_run *run, struct kr_str *out)
 {
 	const char *before = "";
@@ -131,6 +142,8 @@ static void add_header(const struct kr_run *run, bool complete, struct kr_str *o
 	add_workload(run, out);
 	kr_str_format(out, ",\"clients\":%" PRIu32 ",\"seed\":%" PRIu64 ",\"lost\":%g", run->clients,
 		run->seed, run->lost);
+	if (run->control->where[0][0])
+		add_where(run, out);
 	if (run->store.nodes > 1)
 		add_nodes(run, out);
 	if (uname(&machine) == 0) {

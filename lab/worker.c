@@ -281,7 +281,8 @@ void kr_run_work(struct kr_run *run)
 	if (!driver->start(&run->store) || !load(run) || (relayed && !kr_relay_start(&run->store))) {
 		fail_store(run);
 	} else {
-		(void)snprintf(run->control->version, sizeof run->control->version, "%s", run->store.version);
+		memcpy(run->control->version, run->store.version, sizeof run->control->version);
+		memcpy(run->control->where, run->store.where, sizeof run->control->where);
 		note_nodes(run, wanted);
 		struct kr_turns turns;
 

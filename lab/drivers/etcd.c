@@ -480,6 +480,9 @@ static bool take_address(struct kl_store *store, uint32_t node)
 
 	if (sscanf(address, "http://%199[^:/]", host) != 1 || length >= (int)sizeof etcd->url[node])
 		return kl_refuse(store, "%s: found '%s', expected http://HOST:PORT", option, address);
+	const char *at = strrchr(address, '@'); /* behind a name and a password */
+	(void)snprintf(store->where[node], sizeof store->where[node], "%.79s",
+		at ? at + 1 : address + strlen("http://"));
 	if (kl_is_local(host) || store->remote)
 		return true;
 	return kl_refuse(store, "%s: found host '%s', expected a loopback address, or --remote", option,

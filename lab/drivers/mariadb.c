@@ -450,6 +450,10 @@ static bool parse_address(struct kl_store *store, uint32_t node)
 		if (!take_word(to, word))
 			return kl_refuse(store,
 				"%s: found '%s', expected host=, port=, socket= or user=", option, word);
+	if (to->socket[0])
+		(void)snprintf(store->where[node], sizeof store->where[node], "%.79s", to->socket);
+	else
+		(void)snprintf(store->where[node], sizeof store->where[node], "%.70s:%u", to->host, to->port);
 	if (kl_is_local(to->host) || store->remote)
 		return true;
 	return kl_refuse(store, "%s: found host '%s', expected a socket or a loopback address, or --remote",

@@ -602,6 +602,9 @@ static bool look_at_node(struct kl_store *store, uint32_t node)
 		: NULL;
 	bool fine = answer != NULL;
 
+	if (fine && store->connect)
+		(void)snprintf(store->where[node], sizeof store->where[node], "%.70s:%.8s",
+			PQhost(connection), PQport(connection));
 	pg->follows[node] = fine && *PQgetvalue(answer, 0, 0) == 't';
 	store->only_reads[node] = fine && strcmp(PQgetvalue(answer, 0, 1), "on") == 0;
 	PQclear(answer);

@@ -285,6 +285,7 @@ static bool take_address(struct kl_store *store, uint32_t node)
 	struct address *to = &((struct redis *)store->own)->nodes[node];
 	const char *option = node > 0 ? "--nodes" : "--connect", *text = kl_address(store, node);
 
+	(void)snprintf(store->where[node], sizeof store->where[node], "%.79s", text);
 	if (text[0] == '/')
 		return snprintf(to->socket, sizeof to->socket, "%s", text) < (int)sizeof to->socket ||
 			kl_refuse(store, "%s: the path of the socket is too long", option);

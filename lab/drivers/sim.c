@@ -32,7 +32,7 @@
 
 #define LATEST UINT64_MAX     /* a snapshot that has all that is committed */
 #define SKEW INT64_C(2000000) /* ns by which clocks differ from the right one */
-enum { VERSIONS_KEPT = 32, READS_MOST = 4096, WRITES_MOST = 512, TROUBLES = 10, STALENESS = 20 };
+enum { VERSIONS_KEPT = 32, READS_MOST = 4096, WRITES_MOST = 4096, TROUBLES = 10, STALENESS = 20 };
 
 static const struct kl_level levels[] = {
 	{"pl-ss", "", "pl-ss", "pl-ss", NULL},

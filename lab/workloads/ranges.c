@@ -1,5 +1,5 @@
 /* Every kind of operation on few keys: registers r00, r01, ..., half of them there from the start; rows
- * r00/10017 that come and go between them; counters n0, n1, n2. Scans and updates ask for values of a
+ * r00/1.17 that come and go between them; counters n0, n1, n2. Scans and updates ask for values of a
  * category. What a store does not have is left out. A key that was deleted does not come back unless `mix` is
  * 2: two anomalies of PostgreSQL start there. */
 #include <stdio.h>
@@ -8,6 +8,11 @@
 
 #define COUNTERS 3
 #define CATEGORIES 4
+#define ROWS 256 /* that are there at the same time, about */
+
+/* What a client keeps in mind: rows that it may have made, and has taken away; and of both those of its last
+ * transaction. */
+enum { MADE, GONE, MAKING, GOING };
 
 static const struct kr_parameter parameters[] = {
 	{"keys", "registers", 20, 4, 10000},
@@ -83,30 +88,39 @@ static enum step choose(struct kr_plan *p)
 	return R;
 }
 
-/* A row is named after the write that made it, so that all clients can tell its key. */
-static struct kr_step *add_row(struct kr_plan *p, enum kl_kind kind, int64_t made)
+/* Of a client's rows the one of this number, so that all clients can tell its key. */
+static struct kr_step *add_row(struct kr_plan *p, enum kl_kind kind, uint64_t client, int64_t number)
 {
-	return kr_plan_add(p, kind, "r%02d/%lld", (int)(made % 4 * kr_job_parameter(p->work, "keys") / 4),
-		(long long)made);
+	return kr_plan_add(p, kind, "r%02d/%u.%lld",
+		(int)(number % 4 * kr_job_parameter(p->work, "keys") / 4), (unsigned)client,
+		(long long)number);
 }
 
-/* A row that some client may have made by now. */
+/* A row that some client may have made by now, and not taken away. */
 static void add_delete(struct kr_plan *p)
 {
-	uint64_t writes = p->writes > 0 ? 1 + kr_plan_below(p, p->writes) : 1,
-		 client = kr_plan_below(p, p->work->clients);
+	uint64_t there = (uint64_t)(p->kept[MADE] - p->kept[GONE]);
+	int64_t number = p->kept[GONE] + (int64_t)kr_plan_below(p, there > 0 ? there : 1);
 
-	(void)add_row(p, KL_DELETE, (int64_t)((client + 1) * (uint64_t)p->work->value_client + writes));
+	(void)add_row(p, KL_DELETE, kr_plan_below(p, p->work->clients), number);
 }
 
+/* So that a recording may go on for as long as one likes, a client that has made many rows takes its oldest
+ * one away with each new one. */
 static void add_new(struct kr_plan *p)
 {
-	uint32_t category = (uint32_t)kr_plan_below(p, CATEGORIES);
-	int64_t value = kr_plan_value(p, category);
-	struct kr_step *step = add_row(p, KL_WRITE, value - kr_plan_category(p, category));
+	int64_t most = ROWS / (int64_t)p->work->clients + 1, *kept = p->kept;
 
-	if (step)
-		step->op.value = value;
+	for (int i = 0; i < 2; i++) /* some may never have been made */
+		if (kept[MADE] + kept[MAKING] - kept[GONE] - kept[GOING] >= most &&
+			kr_plan_has(p, KL_BIT(KL_DELETE)) &&
+			add_row(p, KL_DELETE, p->client, kept[GONE] + kept[GOING]))
+			kept[GOING]++;
+	struct kr_step *step = add_row(p, KL_WRITE, p->client, kept[MADE] + kept[MAKING]);
+	if (!step)
+		return;
+	step->op.value = kr_plan_value(p, (uint32_t)kr_plan_below(p, CATEGORIES));
+	kept[MAKING]++;
 }
 
 static void add_predicate(struct kr_plan *p, enum kl_kind kind)
@@ -166,6 +180,9 @@ static void plan(struct kr_plan *p)
 {
 	uint64_t n = 1 + kr_plan_below(p, (uint64_t)kr_job_parameter(p->work, "ops"));
 
+	p->kept[MADE] += p->aborted ? 0 : p->kept[MAKING];
+	p->kept[GONE] += p->committed ? p->kept[GOING] : 0;
+	p->kept[MAKING] = p->kept[GOING] = 0;
 	p->reads_only = kr_plan_chance(p, kr_job_parameter(p->work, "readers"));
 	for (uint64_t i = 0; i < n; i++)
 		add_step(p, choose(p), (int)kr_plan_below(p, (uint64_t)kr_job_parameter(p->work, "keys")));

@@ -4,7 +4,7 @@
 
 #include "lab/workloads/workload.h"
 
-enum { KEYS, OPS, LEAST, READS, RMW, READERS, LOCKS, THERE, ZIPF, END };
+enum { KEYS, OPS, LEAST, READS, RMW, READERS, LOCKS, THERE, ZIPF, HOT, HOTTEST, END };
 
 static const struct kr_parameter parameters[] = {
 	[KEYS] = {"keys", "registers", 20, 1, 10000},
@@ -18,6 +18,8 @@ static const struct kr_parameter parameters[] = {
 		"1: all keys are there from the start, and writes are updates; 0: half of them, and upserts",
 		0, 0, 1},
 	[ZIPF] = {"zipf", "exponent of a zipfian choice of keys, in hundredths; 0: all alike", 0, 0, 300},
+	[HOT] = {"hot", "percent of the operations that are on the hottest keys", 0, 0, 100},
+	[HOTTEST] = {"hottest", "how many keys these are", 1, 1, 10000},
 	[END] = {0},
 };
 
@@ -34,18 +36,27 @@ static bool initial(const struct kr_job *work, struct kr_mem *mem, struct kr_row
 	return true;
 }
 
+static int choose_key(struct kr_plan *p)
+{
+	const int64_t *of = p->work->of;
+
+	if (p->work->zipf.n)
+		return (int)kr_zipf_next(&p->work->zipf, &p->rng);
+	if (of[HOT] > 0 && kr_plan_chance(p, of[HOT]))
+		return (int)kr_plan_below(p, (uint64_t)(of[HOTTEST] < of[KEYS] ? of[HOTTEST] : of[KEYS]));
+	return (int)kr_plan_below(p, (uint64_t)of[KEYS]);
+}
+
 static void plan(struct kr_plan *p)
 {
-	const struct kr_job *work = p->work;
-	const int64_t *of = work->of;
+	const int64_t *of = p->work->of;
 	uint64_t most = (uint64_t)of[OPS], least = (uint64_t)of[LEAST],
 		 n = least < most ? least + kr_plan_below(p, most - least + 1) : most;
 	bool reader = kr_plan_chance(p, of[READERS]);
 
 	p->reads_only = reader;
 	for (uint64_t i = 0; i < n; i++) {
-		int k = (int)(work->zipf.n ? kr_zipf_next(&work->zipf, &p->rng)
-					   : kr_plan_below(p, (uint64_t)of[KEYS]));
+		int k = choose_key(p);
 		bool reads = reader || kr_plan_chance(p, of[READS]);
 		bool first = reads || kr_plan_chance(p, of[RMW]);
 		struct kr_step *step = first ? kr_plan_add(p, KL_READ, "r%02d", k) : NULL;

@@ -46,7 +46,8 @@ struct kr_plan {
 	bool refrains;       /* the program rolls back */
 	uint32_t program, stage;  /* the workload's own, of this transaction; 0 at first */
 	int64_t at[8];
-	int64_t kept[2];     /* the workload's own, of this client */
+	bool committed, aborted; /* the last one of this client; neither: it is not known */
+	int64_t kept[4];     /* the workload's own, of this client */
 	uint32_t n;
 	struct kr_step steps[KR_STEPS_MOST];
 };

@@ -246,6 +246,40 @@ def test_values_are_written_once():
         assert written and len(written) == len(set(written)), workload
 
 
+def test_hot_keys():
+    run("-d", "sim", "-l", "pl-2", "-w", "registers:hot=90,hottest=2,keys=50")
+    keys = [op[1] for txn in read()[1] for op in txn["ops"] if op[0] in ("r", "w")]
+    assert 0.85 < sum(key in ("r00", "r01") for key in keys) / len(keys) < 0.96 and len(set(keys)) > 40
+
+
+def test_rows_come_and_go():
+    """However long it goes on, `ranges` has a few hundred rows; and none comes back."""
+    run("-d", "sim", "-l", "pl-ss", "-w", "ranges", "--clients", "4", "--txns", "3000", "--think", "0")
+    state, made = dict(read()[0]["initial"]), []
+    for txn in sorted((txn for txn in read()[1] if "serial" in txn), key=lambda txn: txn["serial"]):
+        for op in txn["ops"]:
+            if op[0] == "w":
+                state[op[1]] = op[2]
+                made += [op[1]] if "/" in op[1] else []
+            elif op[0] == "d":
+                state.pop(op[1], None)
+        assert sum("/" in key for key in state) <= 256 + 4 * 4, "an oldest row goes with each new one"
+    assert len(made) > 600 and len(made) == len(set(made))
+
+
+def test_lost_for_a_while():
+    """The fault `lost`: meanwhile no commit is answered, of which some took effect, and some did not."""
+    _, said = run("-d", "sim", "--faults", "lost@300ms,for=300ms", "--duration", "1.2", "--rate", "1000", "--check", "keeps")
+    header, txns, _ = read()
+    (event,) = header["lab"]["events"]
+    begin, end = event["t"]
+    assert event["fault"] == "lost" and end - begin >= 300_000_000
+    lost = [txn for txn in txns if txn["status"] == "unknown"]
+    assert len(lost) > 20 and all(begin <= txn["end"][0] <= end + 50_000_000 for txn in lost), said
+    assert not [txn for txn in txns if txn["status"] == "committed" and begin + 50_000_000 < txn["end"][0] and txn["end"][1] < end]
+    assert {"committed"} <= {txn["status"] for txn in txns if txn["begin"][0] > end + 50_000_000}
+
+
 def test_times_and_sessions():
     run("-d", "sim", "-w", "ranges", "--clients", "5", "--txns", "50")
     _, txns, _ = read()

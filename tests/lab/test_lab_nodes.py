@@ -31,6 +31,7 @@ def test_lab_own_standby():
                 _, said = run("-d", "postgresql", "--connect", address, "--nodes", further, "--spread", spread, "-w", "registers:rmw=80", "--seed", str(seed), "--check", "keeps", "--timeout", "60")
                 header, txns, rest = read()
                 assert "node n1 only reads: what writes goes to the first one" in said and "not in the trace" not in said, said
+                assert header["lab"]["connect"] == [f"{first}:5432", f"{standby}:5432"]
                 assert (header["lab"]["nodes"], header["lab"]["only_read"]) == (2, ["n1"]) and any("version_order" in line for line in rest)
                 assert sessions() == (({"n0", "n1"}, 0) if spread == "clients" else (set(), len(txns)))
                 assert not any(op[0] == "failed" and op[2]["code"] == "25006" for txn in txns for op in txn["ops"])
@@ -91,6 +92,7 @@ def test_lab_own_mariadb_replica():
         # the same server under two addresses: both write
         _, said = run("-d", "mariadb", "-l", "ser", "--connect", address, "--nodes", f"host=127.0.0.1 port={port}", "-w", "registers:rmw=80", "--txns", "60", "--check", "ser", "--timeout", "60")
         assert "several nodes write" in said and sessions() == ({"n0", "n1"}, 0) and not any("serial" in txn for txn in read()[1]), said
+        assert read()[0]["lab"]["connect"] == [f"{first}/s", f"127.0.0.1:{port}"]
 
 
 def test_lab_own_mariadb_twice():
@@ -115,6 +117,7 @@ def test_lab_own_etcd():
             assert check("-l", "ser", "--checker", "enne")["ser"] == "satisfied" and "not in the trace" not in said, said
             assert sessions() == (({"n0", "n1", "n2"}, 0) if spread == "clients" else (set(), len(read()[1])))
             assert all("serial" in txn for txn in read()[1] if txn["status"] == "committed")
+            assert read()[0]["lab"]["connect"] == [address.removeprefix("http://") for address in (first, *further)]
         (other,) = servers.etcd(1)
         _, said = run("-d", "etcd", "--connect", first, "--nodes", f"{further[0]},{other}", status=254)
         assert f"found '{other}', expected a member of the cluster" in said, said
@@ -128,7 +131,7 @@ def test_lab_own_redis():
         for spread in ("transactions", "clients"):
             _, said = run("-d", "redis", "--connect", first, "--nodes", replica, "--spread", spread, "-w", "registers:rmw=80", "--check", "pl-2", "--timeout", "60")
             assert "node n1 only reads" in said and not any("serial" in txn for txn in read()[1]), said
-            assert any(reads_only(txn) for txn in read()[1])
+            assert any(reads_only(txn) for txn in read()[1]) and read()[0]["lab"]["connect"] == [first, replica]
         assert sessions() == ({"n0", "n1"}, 0)
         client = program("redis-cli", "redis-tools")
         assert subprocess.run([client, "-p", first.split(":")[1], "DBSIZE"], capture_output=True, text=True).stdout.strip() == "0"
