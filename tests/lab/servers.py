@@ -6,7 +6,7 @@ import sys
 import time
 
 sys.path.insert(0, "examples/record")
-from server import Server, free_port, program  # noqa: E402
+from server import Server, free_port, lacks, program  # noqa: E402
 
 
 class Servers:
@@ -59,6 +59,18 @@ class Servers:
         """None: it failed."""
         done = subprocess.run([program("mariadb", "mariadb-client"), "--no-defaults", "-uroot", f"--socket={folder}/s", "-Ne", text], capture_output=True, text=True)
         return done.stdout.split() if done.returncode == 0 else None
+
+    def galera(self, nodes):
+        """Folders of the nodes of one cluster."""
+        provider = "/usr/lib/galera/libgalera_smm.so"
+        if not os.path.exists(provider):
+            lacks("Galera (Debian's package galera-4)")
+        ports, folders = [free_port() for _ in range(nodes)], []
+        for i, port in enumerate(ports):
+            group = f"127.0.0.1:{ports[0]}" if i else ""
+            folders.append(self.mariadb("--skip-networking", "--binlog-format=ROW", "--wsrep-on=ON", f"--wsrep-provider={provider}", "--wsrep-sst-method=rsync", "--innodb-autoinc-lock-mode=2", f"--wsrep-cluster-address=gcomm://{group}", f"--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:{port};ist.recv_addr=127.0.0.1:{free_port()}", f"--wsrep-sst-receive-address=127.0.0.1:{free_port()}", f"--wsrep-node-address=127.0.0.1:{port}", f"--wsrep-node-name=n{i}"))
+            wait_until(lambda: self.mysql(folders[-1], "SHOW STATUS LIKE 'wsrep_ready'") == ["wsrep_ready", "ON"])
+        return folders
 
     # etcd and Redis: addresses.
 

@@ -74,6 +74,14 @@ def test_bdb():
         shows("bdb", level, "registers:rmw=80", broken)
 
 
+def test_files_audit():
+    """The metadata of a file system stay right wherever transactions are serializable."""
+    for driver, level in (("lmdb", "serializable"), ("bdb", "3"), ("sqlite", "journal")):
+        _, said = run("-d", driver, "-l", level, "-w", "files", "--check", "keeps", "--timeout", "60")
+        header, txns, _ = read()
+        assert header["lab"]["broken"] == 0 and "rules out" not in said and any(txn["status"] == "committed" and len(txn["ops"]) > 4 for txn in txns), said
+
+
 def test_bdb_snapshot():
     """The library crashes at this level now and then; what was recorded until then keeps the level, too."""
     skewed = False

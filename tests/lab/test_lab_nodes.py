@@ -95,6 +95,22 @@ def test_lab_own_mariadb_replica():
         assert read()[0]["lab"]["connect"] == [f"{first}/s", f"127.0.0.1:{port}"]
 
 
+def test_lab_own_galera():
+    """All nodes write, and what SERIALIZABLE is there shows: who commits is not certified against what it has read."""
+    with Servers() as servers:
+        first, other = servers.galera(2)
+        skewed = False
+        for seed in range(1, TRIES + 1):
+            _, said = run("-d", "mariadb", "-l", "ser", "--connect", f"socket={first}/s user=root", "--nodes", f"socket={other}/s", "-w", "registers:keys=12", "--seed", str(seed), "--check", "keeps", "--timeout", "60")
+            assert "several nodes write" in said and "only reads" not in said and sessions() == ({"n0", "n1"}, 0), said
+            assert read()[0]["lab"]["levels"][0]["keeps"] == "si"
+            skewed = skewed or check("-l", "ser")["ser"] == "violated"
+            if skewed:
+                break
+        assert skewed
+        assert servers.mysql(other, "SHOW DATABASES LIKE 'krait_lab'") == []
+
+
 def test_lab_own_mariadb_twice():
     """The log of a user's server goes on from recording to recording, in which the same ids come again: what it tells is of this one alone."""
     with Servers() as servers:
