@@ -98,11 +98,10 @@ static enum kr_status search(struct emme *e, kr_key k, const struct test *test, 
 static enum kr_status depend(struct emme *e, kr_txn t, kr_key k, const struct test *test, bool predicate,
 	uint32_t place)
 {
-	const uint32_t *chain = e->chain + e->of_key[k.i], n = kr_emme_count(e, k);
-	uint32_t next = place;
+	const kr_txn *writers = e->writers + e->of_key[k.i];
+	uint32_t next = place, n = kr_emme_count(e, k);
 	bool same = predicate;
-	enum kr_status status =
-		place > 0 ? kr_emme_edge(e, KR_WR, e->versions.at[chain[place - 1]].writer, t) : KR_OK;
+	enum kr_status status = place > 0 ? kr_emme_edge(e, KR_WR, writers[place - 1], t) : KR_OK;
 
 	if (predicate && e->level->forbidden[0].item_only)
 		return status;
@@ -111,7 +110,7 @@ static enum kr_status depend(struct emme *e, kr_txn t, kr_key k, const struct te
 		next += same;
 	}
 	if (!status && next < n)
-		status = kr_emme_edge(e, KR_RW, t, e->versions.at[chain[next]].writer);
+		status = kr_emme_edge(e, KR_RW, t, writers[next]);
 	return status;
 }
 

@@ -141,6 +141,7 @@ static enum kr_status chain_up(struct emme *e, kr_key k)
 	for (uint32_t v = head, i = 0; i < n && !status; v = e->versions.at[v].next, i++) {
 		struct left *left = &e->versions.at[v];
 		chain[i] = v;
+		e->writers[e->of_key[k.i] + i] = left->writer;
 		status = kr_apply(e->type[k.i], &e->elements.arena, &state, &left->effect);
 		left->effect.state = state;
 	}
@@ -180,7 +181,8 @@ enum kr_status kr_emme_versions(struct emme *e)
 	enum kr_status status = collect(e);
 	e->chain = KR_NEW_ARRAY(&e->elements.arena, uint32_t, e->versions.n);
 	e->by_writer = KR_NEW_ARRAY(&e->elements.arena, uint32_t, e->versions.n);
-	if (!status && (!e->chain || !e->by_writer))
+	e->writers = KR_NEW_ARRAY(&e->elements.arena, kr_txn, e->versions.n);
+	if (!status && (!e->chain || !e->by_writer || !e->writers))
 		return KR_NOMEM;
 	return status ? status : order_versions(e);
 }

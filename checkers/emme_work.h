@@ -33,6 +33,7 @@ struct emme {
 	struct lefts sofar;              /* what the transaction at hand has left so far */
 	uint32_t *of_txn, *of_key;       /* where theirs begin: in versions, in chain */
 	uint32_t *chain, *by_writer;     /* versions by key: in their order, in that of transactions */
+	kr_txn *writers;                 /* of those of chain: neighbours are at hand */
 	struct kr_table looks;           /* versions by key and what they look like */
 	/* per key: where it stands in what a transaction has left of it so far */
 	uint32_t *slot;

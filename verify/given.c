@@ -35,6 +35,35 @@ static struct list list_at(const struct kr_given *g, uint32_t list)
 		order->writer_count ? &g->h->order_writers.at[order->writer_first] : NULL};
 }
 
+static uint32_t group_of(const struct kr_given_place *p, bool by_key) { return by_key ? p->key : p->txn; }
+
+/* The places by key or by transaction, of which there are so many; those of one as they were. */
+static bool group(const struct kr_given *g, const struct kr_given_place *from, struct kr_given_place *to,
+	bool by_key, uint32_t groups)
+{
+	uint32_t *first = kr_mem_alloc(g->mem, (size_t)groups + 2, sizeof *first);
+
+	for (uint32_t i = 0; i < g->count && first; i++)
+		first[group_of(&from[i], by_key) + 2]++;
+	if (first)
+		kr_index_places(first, groups);
+	for (uint32_t i = 0; i < g->count && first; i++)
+		to[first[group_of(&from[i], by_key) + 1]++] = from[i];
+	kr_mem_free(g->mem, first, (size_t)groups + 2, sizeof *first);
+	return first != NULL;
+}
+
+/* By key, transaction, list: they come in the order of lists. */
+static bool sort_places(const struct kr_given *g)
+{
+	struct kr_given_place *other = kr_mem_alloc(g->mem, g->room, sizeof *other);
+	bool sorted = other && group(g, g->places, other, false, g->h->txns.n) &&
+		group(g, other, g->places, true, g->h->keys.n);
+
+	kr_mem_free(g->mem, other, g->room, sizeof *other);
+	return sorted;
+}
+
 static uint32_t list_count(const struct kr_given *g) { return g->h->version_orders.n + g->shown.n; }
 
 enum kr_status kr_given_init(struct kr_given *g, struct kr_ctx *ctx, const struct kr_history *h,
@@ -57,7 +86,10 @@ enum kr_status kr_given_init(struct kr_given *g, struct kr_ctx *ctx, const struc
 		for (uint32_t at = 0; at < list.count && g->count < g->room; at++)
 			g->places[g->count++] = (struct kr_given_place){list.key, list.writers[at].i, l, at};
 	}
-	KR_SORT(g->places, g->count, compare_places);
+	if (!sort_places(g)) {
+		kr_given_done(g);
+		return KR_NOMEM;
+	}
 	return KR_OK;
 }
 
