@@ -1,13 +1,15 @@
-/* Simulated annealing (Kirkpatrick, Gelatt, Vecchi, Science 1983) of a serial order. Its cost is the number
- * of observations that see what they may not: the newest version before them is none of their candidates.
- * A step moves one node to some other place between what known edges put before and behind it, near or far;
- * it is taken back unless the cost falls, or by chance, the less probably the more it rises and the colder it
- * is. A cost of 0 is a world. Nothing is concluded from a search that ends otherwise.
+/* Simulated annealing (Kirkpatrick, Gelatt, Vecchi, Science 1983) of an order of nodes: transactions, or
+ * begins and commits. Its cost is the number of observations that see what they may not: the newest version
+ * before them is none of their candidates; and of versions whose predecessor came after their writer began,
+ * where ww leads to a begin. A step moves one node, or a begin and its commit, to some other place between
+ * what known edges put before and behind it, near or far; it is taken back unless the cost falls, or by
+ * chance, the less probably the more it rises and the colder it is. A cost of 0 is a world. Nothing is
+ * concluded from a search that ends otherwise.
  *
  * A solver of clauses learns from the few decisions that a conflict names. Where each value has many writers
  * and many readers it names half of the history, and chance, which needs no reasons, is the shorter way.
  *
- * A step costs, for each key of the transaction, what its move passes there. */
+ * A step costs, for each key of the node, what its move passes there. */
 #include "backend/anneal.h"
 
 #include <math.h>
@@ -20,7 +22,7 @@
 enum { NEAR = 3, COSTS = 16 };
 static const double HOT = 0.8, COLD = 0.15;
 
-/* What a transaction does to a key: it sees its newest version, then writes one. */
+/* What a node does to a key: it sees its newest version, then writes one. */
 struct access {
 	uint32_t key;
 	uint32_t first, end; /* its observations, in search.seen */
@@ -39,12 +41,13 @@ struct annealing {
 	struct kr_topology known;
 	struct kr_rng rng;
 	uint64_t *place;        /* per node; no two are the same */
-	uint32_t *access_first; /* per transaction, and one more: its accesses */
+	bool locks;             /* ww leads to begins */
+	uint32_t *access_first; /* per node, and one more: its accesses */
 	KR_VEC(struct access) accesses;
 	uint32_t *seen;         /* observations of active transactions by access */
 	uint32_t *placed_first; /* per key, and one more: its accesses by place */
 	struct placed *placed;
-	uint32_t *was; /* per access of the node that moves: where it was in `placed` */
+	uint32_t *was, *second_was; /* per access of the nodes that move: where it was in `placed` */
 	uint32_t cost;
 	uint64_t chance[COSTS]; /* of a step that costs so much more, of 2^64 */
 };
@@ -54,8 +57,7 @@ bool kr_anneal_fits(const struct kr_ir *ir)
 	uint32_t open = 0;
 	for (uint32_t o = 0; o < ir->asg->nobs; o++)
 		open += ir->source[o].i == KR_NONE && kr_ir_is_present(ir, ir->asg->obs[o].txn);
-	return ir->level->model == KR_NODES_TXN && kr_level_orders_reads(ir->level) &&
-		open > ir->asg->nobs / 4;
+	return kr_level_orders_reads(ir->level) && open > ir->asg->nobs / 4;
 }
 
 /* ---- cost ---- */
@@ -66,26 +68,39 @@ static bool sees(const struct annealing *a, uint32_t o, kr_version v)
 	return known.i != KR_NONE ? v.i == known.i : kr_asg_in_set(a->asg, a->asg->obs[o].set, v);
 }
 
+/* The last access in front of that one which writes, or KR_NONE. */
+static uint32_t last_write(const struct annealing *a, uint32_t k, uint32_t at)
+{
+	while (at > a->placed_first[k])
+		if (a->accesses.at[a->placed[--at].access].wrote.i != KR_NONE)
+			return at;
+	return KR_NONE;
+}
+
+/* Did the version that this one follows, at `since`, come after its writer began? */
+static bool overtaken(const struct annealing *a, kr_version v, uint64_t since)
+{
+	return a->locks && since > a->place[kr_ir_in(a->ir, KR_WW, a->asg->versions[v.i].writer).i];
+}
+
 /* Of the accesses of key k in [from, to), and of those behind up to the next that writes. */
 static uint32_t cost_of(const struct annealing *a, uint32_t k, uint32_t from, uint32_t to)
 {
-	kr_version now = kr_asg_initial(a->asg, (kr_key){k});
-	uint32_t cost = 0;
-	for (uint32_t i = from; i > a->placed_first[k];) {
-		kr_version v = a->accesses.at[a->placed[--i].access].wrote;
-		if (v.i != KR_NONE) {
-			now = v;
-			break;
-		}
-	}
+	uint32_t cost = 0, last = last_write(a, k, from);
+	uint64_t since = last == KR_NONE ? 0 : a->placed[last].place;
+	kr_version now = last == KR_NONE ? kr_asg_initial(a->asg, (kr_key){k})
+					 : a->accesses.at[a->placed[last].access].wrote;
 	for (uint32_t i = from; i < a->placed_first[k + 1]; i++) {
 		const struct access *x = &a->accesses.at[a->placed[i].access];
 		for (uint32_t j = x->first; j < x->end; j++)
 			cost += !sees(a, a->seen[j], now);
-		if (x->wrote.i != KR_NONE && i >= to)
+		if (x->wrote.i == KR_NONE)
+			continue;
+		cost += overtaken(a, x->wrote, since);
+		if (i >= to)
 			break;
-		if (x->wrote.i != KR_NONE)
-			now = x->wrote;
+		now = x->wrote;
+		since = a->placed[i].place;
 	}
 	return cost;
 }
@@ -118,10 +133,11 @@ static int move_access(struct annealing *a, uint32_t access, uint64_t from, uint
 	j -= j > i;
 	*was = i;
 	uint32_t low = i < j ? i : j, high = i < j ? j : i;
-	int before = i == j ? 0 : (int)cost_of(a, k, low, high + 1);
+	bool same = i == j && !a->locks;
+	int before = same ? 0 : (int)cost_of(a, k, low, high + 1);
 	shift(a->placed, i, j);
 	a->placed[j].place = to;
-	return i == j ? 0 : (int)cost_of(a, k, low, high + 1) - before;
+	return same ? 0 : (int)cost_of(a, k, low, high + 1) - before;
 }
 
 static void move_back(struct annealing *a, uint32_t access, uint64_t from, uint64_t to, uint32_t was)
@@ -136,9 +152,9 @@ static bool accepts(struct annealing *a, int more)
 	return more <= 0 || (more < COSTS && kr_rng_u64(&a->rng) < a->chance[more]);
 }
 
-/* Between what known edges put before and behind the node, at most so far from where it is. False: there is
- * no other place. */
-static bool pick_place(struct annealing *a, uint32_t node, uint64_t *to)
+/* Between what known edges put before and behind the node, but for `free`, and at most so far from where it
+ * is. Where it is if there is no other place. */
+static uint64_t pick_place(struct annealing *a, uint32_t node, uint32_t free)
 {
 	const struct kr_known_edges *before = &a->known.before, *after = &a->known.after;
 	uint64_t low = 0, high = UINT64_MAX, now = a->place[node];
@@ -146,36 +162,78 @@ static bool pick_place(struct annealing *a, uint32_t node, uint64_t *to)
 		if (a->place[before->other[e]] > low)
 			low = a->place[before->other[e]];
 	for (uint32_t e = after->first[node]; e < after->first[node + 1]; e++)
-		if (a->place[after->other[e]] < high)
+		if (after->other[e] != free && a->place[after->other[e]] < high)
 			high = a->place[after->other[e]];
+	if (low >= now || high <= now) /* its begin has moved */
+		return high - low < 2 || high < low ? now : low + 1 + kr_rng_below(&a->rng, high - low - 1);
 	uint32_t nearness = (uint32_t)kr_rng_below(&a->rng, NEAR);
 	low = now - ((now - low) >> nearness);
 	high = now + ((high - now) >> nearness);
-	if (high - low < 2)
-		return false;
-	*to = low + 1 + kr_rng_below(&a->rng, high - low - 1);
-	return *to != now;
+	return high - low < 2 ? now : low + 1 + kr_rng_below(&a->rng, high - low - 1);
 }
 
+/* How many versions of the transaction are overtaken. */
+static int count_overtaken(const struct annealing *a, kr_txn t)
+{
+	kr_node commit = kr_ir_out(a->ir, KR_WW, t);
+	int n = 0;
+	for (uint32_t i = a->access_first[commit.i]; i < a->access_first[commit.i + 1]; i++) {
+		const struct access *x = &a->accesses.at[i];
+		uint32_t last = last_write(a, x->key, find(a, x->key, a->place[commit.i]));
+		n += x->wrote.i != KR_NONE && last != KR_NONE &&
+			overtaken(a, x->wrote, a->placed[last].place);
+	}
+	return n;
+}
+
+/* Moves a node; returns by how much the cost rises. */
+static int move_node(struct annealing *a, uint32_t node, uint64_t to, uint32_t *was)
+{
+	kr_txn t = kr_ir_txn(a->ir, (kr_node){node});
+	bool begins = a->locks && t.i != KR_NONE && kr_ir_in(a->ir, KR_WW, t).i == node;
+	int more = 0;
+	for (uint32_t i = a->access_first[node]; i < a->access_first[node + 1]; i++)
+		more += move_access(a, i, a->place[node], to, was++);
+	more -= begins ? count_overtaken(a, t) : 0;
+	a->place[node] = to;
+	return more + (begins ? count_overtaken(a, t) : 0);
+}
+
+static void move_node_back(struct annealing *a, uint32_t node, uint64_t from, const uint32_t *was)
+{
+	for (uint32_t i = a->access_first[node]; i < a->access_first[node + 1]; i++)
+		move_back(a, i, from, a->place[node], *was++);
+	a->place[node] = from;
+}
+
+/* A node moves, or a begin and its commit. */
 static void step(struct annealing *a)
 {
-	uint32_t node = (uint32_t)kr_rng_below(&a->rng, a->ir->nnodes);
-	uint64_t from = a->place[node], to;
-	if (!pick_place(a, node, &to))
-		return;
+	uint32_t node = (uint32_t)kr_rng_below(&a->rng, a->ir->nnodes), second = KR_NONE;
 	kr_txn t = kr_ir_txn(a->ir, (kr_node){node});
-	uint32_t first = t.i == KR_NONE ? 0 : a->access_first[t.i];
-	uint32_t end = t.i == KR_NONE ? 0 : a->access_first[t.i + 1];
-	int more = 0;
-	for (uint32_t i = first; i < end; i++)
-		more += move_access(a, i, from, to, &a->was[i - first]);
+	if (a->ir->level->model != KR_NODES_TXN && t.i != KR_NONE && kr_rng_below(&a->rng, 2)) {
+		node = kr_ir_in(a->ir, KR_WR, t).i;
+		second = kr_ir_out(a->ir, KR_WW, t).i;
+	}
+	uint64_t from = a->place[node], to = pick_place(a, node, second), second_from = 0;
+	int more = to == from ? 0 : move_node(a, node, to, a->was);
+	if (second != KR_NONE) {
+		second_from = a->place[second];
+		uint64_t second_to = pick_place(a, second, KR_NONE);
+		bool stays = second_to == second_from;
+		if (stays && second_from < to)
+			more = COSTS; /* there is no place behind its begin */
+		else if (!stays)
+			more += move_node(a, second, second_to, a->second_was);
+	}
 	if (accepts(a, more)) {
-		a->place[node] = to;
 		a->cost = (uint32_t)((int)a->cost + more);
 		return;
 	}
-	for (uint32_t i = first; i < end; i++)
-		move_back(a, i, from, to, a->was[i - first]);
+	if (second != KR_NONE && a->place[second] != second_from)
+		move_node_back(a, second, second_from, a->second_was);
+	if (a->place[node] != from)
+		move_node_back(a, node, from, a->was);
 }
 
 static void set_temperature(struct annealing *a, double temperature)
@@ -192,12 +250,14 @@ static int by_key(const void *data, uint32_t x, uint32_t y)
 	return KR_ORDER(asg->obs[x].key.i, asg->obs[y].key.i);
 }
 
-/* Observations and versions are both sorted by key. */
-static bool index_txn(struct annealing *a, kr_txn t)
+/* What a node does; observations and versions are both sorted by key. */
+static bool index_node(struct annealing *a, kr_node node)
 {
 	const struct kr_asg *asg = a->asg;
-	uint32_t o = asg->obs_first[t.i], nobs = asg->obs_first[t.i + 1];
-	uint32_t v = asg->written_first[t.i], nwritten = asg->written_first[t.i + 1];
+	kr_txn t = kr_ir_txn(a->ir, node);
+	bool reads = kr_ir_in(a->ir, KR_WR, t).i == node.i, writes = kr_ir_out(a->ir, KR_WW, t).i == node.i;
+	uint32_t o = asg->obs_first[t.i], nobs = reads ? asg->obs_first[t.i + 1] : o;
+	uint32_t v = asg->written_first[t.i], nwritten = writes ? asg->written_first[t.i + 1] : v;
 	while (o < nobs || v < nwritten) {
 		uint32_t seen = o < nobs ? asg->obs[a->seen[o]].key.i : UINT32_MAX;
 		uint32_t wrote = v < nwritten ? asg->versions[asg->written[v].i].key.i : UINT32_MAX;
@@ -213,7 +273,7 @@ static bool index_txn(struct annealing *a, kr_txn t)
 	return true;
 }
 
-static bool index_txns(struct annealing *a)
+static bool index_nodes(struct annealing *a)
 {
 	const struct kr_asg *asg = a->asg;
 	struct kr_mem *mem = &a->ir->ctx->mem;
@@ -221,13 +281,16 @@ static bool index_txns(struct annealing *a)
 	bool ok = scratch;
 	for (uint32_t o = 0; o < asg->nobs; o++)
 		a->seen[o] = o;
-	for (kr_txn t = {0}; t.i < asg->ntxns && ok; t.i++) {
-		uint32_t first = asg->obs_first[t.i];
-		kr_sort_ids(a->seen + first, scratch, asg->obs_first[t.i + 1] - first, by_key, asg);
-		a->access_first[t.i] = a->accesses.n;
-		ok = !a->w->active[t.i] || index_txn(a, t);
+	for (uint32_t t = 0; t < asg->ntxns && ok; t++) {
+		uint32_t first = asg->obs_first[t];
+		kr_sort_ids(a->seen + first, scratch, asg->obs_first[t + 1] - first, by_key, asg);
 	}
-	a->access_first[asg->ntxns] = a->accesses.n;
+	for (kr_node node = {0}; node.i < a->ir->nnodes && ok; node.i++) {
+		kr_txn t = kr_ir_txn(a->ir, node);
+		a->access_first[node.i] = a->accesses.n;
+		ok = t.i == KR_NONE || !a->w->active[t.i] || index_node(a, node);
+	}
+	a->access_first[a->ir->nnodes] = a->accesses.n;
 	kr_mem_free(mem, scratch, asg->nobs, sizeof *scratch);
 	return ok;
 }
@@ -245,13 +308,11 @@ static void place_all(struct annealing *a)
 		a->placed_first[a->accesses.at[x].key + 2]++;
 	kr_index_places(a->placed_first, a->asg->nkeys);
 	for (uint32_t i = 0; i < a->ir->nnodes; i++) {
-		kr_node node = a->w->order[i];
-		kr_txn t = kr_ir_txn(a->ir, node);
-		a->place[node.i] = place_of(a, i);
-		for (uint32_t x = t.i == KR_NONE ? 0 : a->access_first[t.i];
-			t.i != KR_NONE && x < a->access_first[t.i + 1]; x++)
+		uint32_t node = a->w->order[i].i;
+		a->place[node] = place_of(a, i);
+		for (uint32_t x = a->access_first[node]; x < a->access_first[node + 1]; x++)
 			a->placed[a->placed_first[a->accesses.at[x].key + 1]++] =
-				(struct placed){a->place[node.i], x};
+				(struct placed){a->place[node], x};
 	}
 	a->cost = 0;
 	for (uint32_t k = 0; k < a->asg->nkeys; k++)
@@ -263,11 +324,13 @@ static enum kr_status begin(struct annealing *a)
 	const struct kr_asg *asg = a->asg;
 	struct kr_mem *mem = &a->ir->ctx->mem;
 	a->place = kr_mem_alloc(mem, a->ir->nnodes, sizeof *a->place);
-	a->access_first = kr_mem_alloc(mem, (size_t)asg->ntxns + 1, sizeof *a->access_first);
+	a->access_first = kr_mem_alloc(mem, (size_t)a->ir->nnodes + 1, sizeof *a->access_first);
 	a->seen = kr_mem_alloc(mem, asg->nobs, sizeof *a->seen);
 	a->placed_first = kr_mem_alloc(mem, (size_t)asg->nkeys + 2, sizeof *a->placed_first);
 	a->was = kr_mem_alloc(mem, asg->nkeys, sizeof *a->was);
-	if (!a->place || !a->access_first || !a->seen || !a->placed_first || !a->was || !index_txns(a))
+	a->second_was = kr_mem_alloc(mem, asg->nkeys, sizeof *a->was);
+	bool scratch = a->was && a->second_was;
+	if (!a->place || !a->access_first || !a->seen || !a->placed_first || !scratch || !index_nodes(a))
 		return KR_NOMEM;
 	a->placed = kr_mem_alloc(mem, a->accesses.n, sizeof *a->placed);
 	if (!a->placed)
@@ -281,10 +344,11 @@ static void end(struct annealing *a)
 	const struct kr_asg *asg = a->asg;
 	struct kr_mem *mem = &a->ir->ctx->mem;
 	kr_mem_free(mem, a->place, a->ir->nnodes, sizeof *a->place);
-	kr_mem_free(mem, a->access_first, (size_t)asg->ntxns + 1, sizeof *a->access_first);
+	kr_mem_free(mem, a->access_first, (size_t)a->ir->nnodes + 1, sizeof *a->access_first);
 	kr_mem_free(mem, a->seen, asg->nobs, sizeof *a->seen);
 	kr_mem_free(mem, a->placed_first, (size_t)asg->nkeys + 2, sizeof *a->placed_first);
 	kr_mem_free(mem, a->was, asg->nkeys, sizeof *a->was);
+	kr_mem_free(mem, a->second_was, asg->nkeys, sizeof *a->was);
 	kr_mem_free(mem, a->placed, a->accesses.n, sizeof *a->placed);
 	kr_vec_done(mem, &a->accesses);
 	kr_topology_done(&a->known);
@@ -316,7 +380,10 @@ static enum kr_status line_up(struct annealing *a)
 
 enum kr_status kr_anneal(struct kr_candidate *w, uint64_t sweeps, bool *found)
 {
-	struct annealing a = {.w = w, .ir = w->ir, .asg = w->ir->asg};
+	struct annealing a = {.w = w,
+		.ir = w->ir,
+		.asg = w->ir->asg,
+		.locks = w->ir->level->model == KR_NODES_BEGIN_COMMIT};
 	kr_rng_init(&a.rng, 1);
 	enum kr_status status = begin(&a);
 	for (uint64_t s = 0; s < sweeps && a.cost > 0 && !status; s++) {

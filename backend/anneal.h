@@ -1,4 +1,4 @@
-/* A serial order found by chance: for questions in which what transactions saw is open, and few orders of
+/* An order of nodes found by chance: for questions in which what transactions saw is open, and few orders of
  * them do. */
 #ifndef KR_BACKEND_ANNEAL_H
 #define KR_BACKEND_ANNEAL_H
