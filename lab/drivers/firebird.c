@@ -48,19 +48,25 @@ static enum kl_answer meaning(ISC_STATUS code)
 }
 
 /* The transaction is over, so it is said. */
-static enum kl_answer fail(struct fb_client *c, struct kl_result *result)
+static enum kl_answer end(struct fb_client *c, enum kl_answer answer, const char *code, const char *text,
+	struct kl_result *result)
 {
-	const ISC_STATUS *at = c->status;
-	char text[256] = "", code[16];
-	enum kl_answer answer = meaning(c->status[1]);
 	ISC_STATUS_ARRAY ignored;
 
-	(void)snprintf(code, sizeof code, "%ld", (long)c->status[1]);
-	(void)fb_interpret(text, sizeof text, &at);
 	(void)kl_error(result, answer, code, text);
 	if (c->transaction)
 		(void)isc_rollback_transaction(ignored, &c->transaction);
 	return answer;
+}
+
+static enum kl_answer fail(struct fb_client *c, struct kl_result *result)
+{
+	const ISC_STATUS *at = c->status;
+	char text[256] = "", code[16];
+
+	(void)snprintf(code, sizeof code, "%ld", (long)c->status[1]);
+	(void)fb_interpret(text, sizeof text, &at);
+	return end(c, meaning(c->status[1]), code, text, result);
 }
 
 /* ---- statements ---- */
@@ -154,16 +160,30 @@ static bool take_one(void *data, const struct row *row)
 	return true;
 }
 
-static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_lock lock,
+static enum kl_answer look(struct kl_keys_client *keys, const char *key, const char *lock,
 	struct kl_result *result)
 {
 	struct one one = {keys, result, KL_OK};
 	char sql[200];
 
-	(void)snprintf(sql, sizeof sql, "SELECT k, v FROM kv WHERE k = '%s'%s", key,
-		lock == KL_NO_LOCK ? "" : " WITH LOCK");
+	(void)snprintf(sql, sizeof sql, "SELECT k, v FROM kv WHERE k = '%s'%s", key, lock);
 	enum kl_answer answer = execute((struct fb_client *)keys, sql, take_one, &one, result);
 	return answer == KL_OK ? one.answer : answer;
+}
+
+/* At read committed WITH LOCK has been seen to pass over a row that was there all the time, and that others
+ * were changing. */
+static enum kl_answer get(struct kl_keys_client *keys, const char *key, enum kl_lock lock,
+	struct kl_result *result)
+{
+	enum kl_answer answer = look(keys, key, lock == KL_NO_LOCK ? "" : " WITH LOCK", result);
+
+	if (answer != KL_OK || lock == KL_NO_LOCK || result->found)
+		return answer;
+	answer = look(keys, key, "", result);
+	return answer != KL_OK || !result->found
+		? answer
+		: end((struct fb_client *)keys, KL_REFUSED, "", "WITH LOCK has passed over the row", result);
 }
 
 static enum kl_answer put(struct kl_keys_client *keys, const char *key, const char *text, size_t length,
