@@ -55,5 +55,25 @@ def shows(driver, level, workload, broken, *options):
     raise AssertionError(f"{driver} {level}: none of {TRIES} runs violates {broken}")
 
 
+def reads_only(txn):
+    return all(op[0] in ("r", "range", "scan") for op in txn["ops"])
+
+
+def standby_lags(*options):
+    """What the standby of two nodes shows is another state than that of the first one. Of each recording: whether clients or transactions were spread, and what was said."""
+    skewed = stale = False
+    for seed in range(1, TRIES + 1):
+        for spread in ("transactions", "clients"):
+            _, said = run(*options, "--spread", spread, "-w", "registers:rmw=80", "--seed", str(seed), "--check", "keeps", "--timeout", "60")
+            yield spread, said
+            verdicts = check("-l", "ser,ra")
+            skewed |= verdicts["ser"] == "violated"
+            stale |= verdicts["ra"] == "violated"
+            assert spread == "clients" or verdicts["ra"] == "satisfied", "there is no session"
+        if skewed and stale:
+            return
+    assert skewed and stale
+
+
 def main(namespace):
     namespace[f"test_{sys.argv[1]}"]()
