@@ -25,7 +25,7 @@ static const double HOT = 0.8, COLD = 0.15;
 /* What a node does to a key: it sees its newest version, then writes one. */
 struct access {
 	uint32_t key;
-	uint32_t first, end; /* its observations, in search.seen */
+	uint32_t first, end; /* its observations, in annealing.seen */
 	kr_version wrote;    /* KR_NONE: none */
 };
 
@@ -164,15 +164,15 @@ static uint64_t pick_place(struct annealing *a, uint32_t node, uint32_t free)
 	for (uint32_t e = after->first[node]; e < after->first[node + 1]; e++)
 		if (after->other[e] != free && a->place[after->other[e]] < high)
 			high = a->place[after->other[e]];
-	if (low >= now || high <= now) /* its begin has moved */
-		return high - low < 2 || high < low ? now : low + 1 + kr_rng_below(&a->rng, high - low - 1);
-	uint32_t nearness = (uint32_t)kr_rng_below(&a->rng, NEAR);
-	low = now - ((now - low) >> nearness);
-	high = now + ((high - now) >> nearness);
-	return high - low < 2 ? now : low + 1 + kr_rng_below(&a->rng, high - low - 1);
+	if (low < now && now < high) { /* else its begin has moved */
+		uint32_t nearness = (uint32_t)kr_rng_below(&a->rng, NEAR);
+		low = now - ((now - low) >> nearness);
+		high = now + ((high - now) >> nearness);
+	}
+	return high < low || high - low < 2 ? now : low + 1 + kr_rng_below(&a->rng, high - low - 1);
 }
 
-/* How many versions of the transaction are overtaken. */
+/* How many versions of the transaction are overtaken, where commits write and do nothing else. */
 static int count_overtaken(const struct annealing *a, kr_txn t)
 {
 	kr_node commit = kr_ir_out(a->ir, KR_WW, t);
@@ -180,8 +180,7 @@ static int count_overtaken(const struct annealing *a, kr_txn t)
 	for (uint32_t i = a->access_first[commit.i]; i < a->access_first[commit.i + 1]; i++) {
 		const struct access *x = &a->accesses.at[i];
 		uint32_t last = last_write(a, x->key, find(a, x->key, a->place[commit.i]));
-		n += x->wrote.i != KR_NONE && last != KR_NONE &&
-			overtaken(a, x->wrote, a->placed[last].place);
+		n += last != KR_NONE && overtaken(a, x->wrote, a->placed[last].place);
 	}
 	return n;
 }
