@@ -55,18 +55,6 @@ static enum kr_status sort_even(struct kr_mem *mem, struct guess *guesses, uint3
 	return ok ? KR_OK : KR_NOMEM;
 }
 
-static bool all_have_times(const struct kr_asg *asg)
-{
-	bool any = false;
-	for (uint32_t t = 0; t < asg->ntxns; t++) {
-		if (asg->txns[t].presence == KR_PRESENT && !asg->txns[t].outcome_unknown &&
-			!asg->txns[t].has_end)
-			return false;
-		any |= asg->txns[t].has_end;
-	}
-	return any;
-}
-
 static void guess_by_time(const struct kr_ir *ir, struct guess *guesses)
 {
 	for (uint32_t v = 0; v < ir->nnodes; v++) {
@@ -122,7 +110,7 @@ enum kr_status kr_prefer(const struct kr_ir *ir, enum kr_guess guess, uint32_t *
 	struct kr_mem *mem = &ir->ctx->mem;
 	enum kr_status status = KR_OK;
 	bool cyclic;
-	*possible = guess == KR_GUESS_TIME ? all_have_times(ir->asg)
+	*possible = guess == KR_GUESS_TIME ? kr_asg_is_timed(ir->asg)
 		: guess == KR_GUESS_DEPTH  ? (ir->facts & KR_FACT_WR) != 0
 					   : true;
 	if (!*possible)

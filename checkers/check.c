@@ -166,7 +166,7 @@ static const struct kr_level *find_stronger(const struct asking *a, size_t i, en
 
 /* Decides the stronger level as if it had been asked for, with a share of the time. What is inferred for it
  * need not hold at the level asked for: what it ends with may be of use. */
-static enum kr_status search_stronger(struct asking *a, const struct kr_level *level, enum kr_order order,
+static enum kr_status search(struct asking *a, const struct kr_level *level, enum kr_order order,
 	struct kr_err *err)
 {
 	const struct kr_checker *own = a->out->checker;
@@ -189,7 +189,6 @@ static enum kr_status search_stronger(struct asking *a, const struct kr_level *l
 
 static enum kr_status attempt_stronger(struct asking *a, enum kr_order order, struct kr_err *err)
 {
-	const struct kr_level *asked = a->options->level;
 	enum kr_status status = KR_OK;
 	for (size_t i = 0; i < count_stronger(a) && !status && a->out->outcome == KR_UNDECIDED; i++) {
 		const struct kr_level *level = find_stronger(a, i, order);
@@ -198,6 +197,13 @@ static enum kr_status attempt_stronger(struct asking *a, enum kr_order order, st
 		if (level && a->out->outcome == KR_SATISFIED)
 			a->via = level;
 	}
+	return status;
+}
+
+static enum kr_status search_stronger(struct asking *a, enum kr_order order, struct kr_err *err)
+{
+	const struct kr_level *asked = a->options->level;
+	enum kr_status status = KR_OK;
 	for (size_t i = 0; i < count_stronger(a) && !status && a->out->outcome == KR_UNDECIDED; i++) {
 		const struct kr_level *level = find_stronger(a, i, order);
 		bool itself = level &&
@@ -205,7 +211,7 @@ static enum kr_status attempt_stronger(struct asking *a, enum kr_order order, st
 				kr_implies(a->ctx->modules, (struct kr_question){asked, order},
 					(struct kr_question){level, order}));
 		if (level && !itself)
-			status = search_stronger(a, level, order, err);
+			status = search(a, level, order, err);
 		if (level && a->out->outcome == KR_SATISFIED)
 			a->via = level;
 	}
@@ -244,15 +250,25 @@ static enum kr_status decide_bare(struct asking *a, enum kr_order order, struct 
 	return status;
 }
 
+/* The cheapest first: times that clients tell mostly suggest a serial order, which takes one replay. */
+static enum kr_status attempt_all(struct asking *a, enum kr_order order, struct kr_err *err)
+{
+	enum kr_status (*const ways[])(struct asking *, enum kr_order,
+		struct kr_err *) = {kr_asg_is_timed(&a->analysis->asg) ? attempt_stronger : attempt_axioms,
+		kr_asg_is_timed(&a->analysis->asg) ? attempt_axioms : attempt_stronger, search_stronger};
+	enum kr_status status = KR_OK;
+	for (size_t i = 0; i < KR_COUNT(ways) && !status && a->out->outcome == KR_UNDECIDED; i++)
+		status = ways[i](a, order, err);
+	return status;
+}
+
 static enum kr_status decide_order(struct asking *a, enum kr_order order, struct kr_err *err)
 {
 	struct kr_ir ir;
 	bool bare = kr_bare_level(a->options->level);
 	bool exact = a->analysis->left_out[0] && bare; /* here it is, and at stronger levels it is not */
 	bool attempts = !by_hand(a->ctx, a->options) && a->analysis->anomaly_count == 0 && !exact;
-	enum kr_status status = attempts ? attempt_axioms(a, order, err) : KR_OK;
-	if (!status && attempts && a->out->outcome == KR_UNDECIDED)
-		status = attempt_stronger(a, order, err);
+	enum kr_status status = attempts ? attempt_all(a, order, err) : KR_OK;
 	if (status || a->out->outcome != KR_UNDECIDED || a->allowed)
 		return status;
 	if (bare)

@@ -50,6 +50,18 @@ enum kr_status kr_asg_index(struct kr_asg *asg)
 	return KR_OK;
 }
 
+bool kr_asg_is_timed(const struct kr_asg *asg)
+{
+	bool any = false;
+	for (uint32_t t = 0; t < asg->ntxns; t++) {
+		const struct kr_asg_txn *txn = &asg->txns[t];
+		if (txn->presence == KR_PRESENT && !txn->outcome_unknown && !txn->has_end)
+			return false;
+		any |= txn->has_end;
+	}
+	return any;
+}
+
 bool kr_asg_in_set(const struct kr_asg *asg, uint32_t set, kr_version v)
 {
 	const struct kr_asg_set *s = &asg->sets[set];

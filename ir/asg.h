@@ -159,6 +159,9 @@ static inline bool kr_asg_writes(const struct kr_asg *asg, kr_txn t)
 	return asg->written_first[t.i] < asg->written_first[t.i + 1];
 }
 
+/* Does the trace tell when each transaction ended that its client knows to have taken effect? O(ntxns). */
+bool kr_asg_is_timed(const struct kr_asg *asg);
+
 /* Where the observations end that are, from o on, of o's operation. */
 static inline uint32_t kr_asg_operation_end(const struct kr_asg *asg, uint32_t o)
 {
