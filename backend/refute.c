@@ -74,15 +74,18 @@ static enum kr_status restrict_to(struct kr_proof *proof, const uint8_t *keep)
 	return KR_OK;
 }
 
-enum kr_status kr_refute(struct kr_solver *sat, struct kr_choices *c, struct kr_proof *proof)
+enum kr_status kr_refute(struct kr_solver *sat, struct kr_choices *c, int64_t most_ns, struct kr_proof *proof)
 {
-	struct kr_mem *mem = &c->ir->ctx->mem;
+	struct kr_ctx *ctx = c->ir->ctx;
+	struct kr_mem *mem = &ctx->mem;
 	uint32_t n = proof->cycles.n;
 	uint8_t *keep = kr_mem_alloc(mem, n, 1);
 	if (!keep)
 		return KR_NOMEM;
 	memset(keep, 1, n);
+	int64_t deadline = kr_ctx_limit_ns(ctx, most_ns);
 	enum kr_status status = shrink(sat, c, keep, n);
+	kr_ctx_resume(ctx, deadline, &status, NULL);
 	if (status == KR_TIMEOUT || status == KR_NOMEM)
 		status = KR_OK; /* as far as it got */
 	if (!status)

@@ -22,7 +22,7 @@
 #include "ir/clock.h"
 
 /* When of so many conflicts fewer than one in so many was a new cycle, it is clauses alone that are hard. */
-enum { WINDOW = 20000, CYCLES_LEAST = 100 };
+enum { WINDOW = 10000, CYCLES_LEAST = 100 };
 
 /* Literals that follow from few decisions, but stand behind many others, are put into effect again whenever
  * one of these is taken back. When that has been done so often, and as many times to each, all is decided

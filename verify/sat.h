@@ -12,8 +12,8 @@ static inline uint32_t kr_sat_not(uint32_t literal) { return literal ^ 1; }
 struct kr_sat_var {
 	/* when and through which clause it was assigned; reason KR_NONE: decided or given */
 	uint32_t level, reason;
-	uint32_t older, newer;         /* neighbours in the queue of variables */
-	uint64_t bumped;               /* when it was put there */
+	uint32_t place;                /* in the heap, or KR_NONE */
+	double activity;
 	bool last, seen;               /* its last value; a mark of the analysis */
 };
 
@@ -21,7 +21,7 @@ struct kr_sat {
 	struct kr_mem *mem;
 	uint32_t count;                /* variables */
 	bool refuted;                  /* an empty clause was added or derived */
-	KR_VEC(uint32_t) pool;         /* clauses: two links of watch lists, length, literals */
+	KR_VEC(uint32_t) pool;         /* clauses: two links of watch lists, length, levels, literals */
 	KR_VEC(uint32_t) units;        /* clauses of one literal */
 	KR_VEC(uint32_t) mark;         /* per literal: the clause that it was last added to */
 	uint32_t added;
@@ -30,8 +30,10 @@ struct kr_sat {
 	struct kr_sat_var *vars;
 	uint32_t *watches;             /* per literal: first clause that watches it */
 	int8_t *values;                /* per literal: 1 true, -1 false, 0 open */
-	uint32_t done, front, search;
-	uint64_t stamp;
+	uint32_t done;
+	uint32_t *heap, waiting;       /* variables that may be open, the most active on top */
+	double step;
+	uint32_t kept, kept_most;      /* learned clauses */
 };
 
 void kr_sat_init(struct kr_sat *s, struct kr_mem *mem);

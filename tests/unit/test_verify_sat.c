@@ -92,8 +92,8 @@ static void agrees_with_all_assignments(void **state)
 	assert_true(answers[0] > 2000 && answers[1] > 2000); /* else the formulas are too easy */
 }
 
-/* `pigeons` in `holes`, one each: no clause but all together tell. */
-static bool pigeons_fit(uint32_t pigeons, uint32_t holes)
+/* `pigeons` in `holes`, one each: no clause but all together tell. `forgets`: so much is learned on the way that half of it is forgotten again. */
+static bool pigeons_fit(uint32_t pigeons, uint32_t holes, bool forgets)
 {
 	struct kr_ctx ctx;
 	struct kr_sat s;
@@ -116,7 +116,10 @@ static bool pigeons_fit(uint32_t pigeons, uint32_t holes)
 			}
 		}
 	}
+	uint32_t first = s.kept_most;
 	assert_int_equal(kr_sat_solve(&s, &ctx, &satisfiable), KR_OK);
+	if (forgets)
+		assert_true(s.kept_most > first);
 	kr_sat_done(&s);
 	assert_int_equal(ctx.mem.used, 0);
 	return satisfiable;
@@ -125,8 +128,9 @@ static bool pigeons_fit(uint32_t pigeons, uint32_t holes)
 static void pigeons(void **state)
 {
 	(void)state;
-	assert_true(pigeons_fit(6, 6));
-	assert_false(pigeons_fit(7, 6));
+	assert_true(pigeons_fit(6, 6, false));
+	assert_false(pigeons_fit(7, 6, false));
+	assert_false(pigeons_fit(9, 8, true));
 }
 
 /* A chain of n implications from true to false: unit propagation alone, at a size that recursion or quadratic work would not survive. */
