@@ -223,10 +223,12 @@ static enum kr_status rearrange(struct kr_topology *t)
 		return KR_NOMEM;
 	take_places(t, &t->backward.met);
 	take_places(t, &t->forward.met);
-	KR_SORT(t->places.at, n, kr_by_id);
-	for (uint32_t i = 0; i < n; i++) {
-		t->at[t->places.at[i]] = t->moved.at[first + i];
-		t->place[t->moved.at[first + i]] = t->places.at[i];
+	const uint32_t *places = t->places.at;
+	for (uint32_t i = 0, back = 0, front = t->backward.met.n; i < n; i++) { /* merged */
+		bool next = front == n || (back < t->backward.met.n && places[back] < places[front]);
+		uint32_t place = places[next ? back++ : front++], node = t->moved.at[first + i];
+		t->at[place] = node;
+		t->place[node] = place;
 	}
 	return KR_OK;
 }

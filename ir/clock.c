@@ -14,7 +14,7 @@
 #include "base/bits.h"
 #include "base/order.h"
 
-enum { MAX_CHAINS = 4096, CHAIN_MOST = UINT16_MAX, ROW_PAD = 8 };
+enum { MAX_CHAINS = 1024, CHAIN_MOST = UINT16_MAX, ROW_PAD = 8 };
 static const size_t max_bytes = (size_t)1 << 30;
 
 /* ---- the cover ---- */
