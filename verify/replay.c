@@ -12,16 +12,27 @@
 
 #include "base/bits.h"
 
-static enum kr_status mismatch(const struct kr_replayed *r, kr_key k, const char *saw)
+/* What a guess at an initial value does not fit is not judged. */
+static bool is_guess(struct kr_replayed *r, kr_key k)
+{
+	return (r->little && r->little[k.i] == KR_LITTLE_GUESSED && kr_store_is_absent(&r->store, k)) ||
+		(r->store.learned && !kr_learned_settles(r->store.learned, r->v->h, k));
+}
+
+static enum kr_status refuse_guess(const struct kr_replayed *r, kr_key k)
+{
+	return kr_err_set(r->v->err, KR_UNSUPPORTED, "what was seen of %s, whose initial value is not told",
+		kr_verify_key_name(r->v->h, k).text);
+}
+
+static enum kr_status mismatch(struct kr_replayed *r, kr_key k, const char *saw)
 {
 	const struct kr_history *h = r->v->h;
 	const struct kr_operation *op = &h->ops.at[kr_history_op(h, r->txn, r->op).i];
 	char there[96];
 
-	if (r->store.learned && !kr_learned_settles(r->store.learned, h, k))
-		return kr_err_set(r->v->err, KR_UNSUPPORTED,
-			"what was seen of %s, whose initial value is not told",
-			kr_verify_key_name(h, k).text);
+	if (is_guess(r, k))
+		return refuse_guess(r, k);
 	kr_store_describe(&r->store, k, there, sizeof there);
 	return kr_err_set(r->v->err, KR_BAD,
 		"operation %u of %s (%s) saw that %s is %s, but in the order it is %s there", (unsigned)r->op,
@@ -141,10 +152,12 @@ static enum kr_status replay_inc(struct kr_replayed *r, const struct kr_operatio
 
 /* ---- predicate reads ---- */
 
-static enum kr_status unexpected_row(const struct kr_replayed *r, kr_key k, const char *why)
+static enum kr_status unexpected_row(struct kr_replayed *r, kr_key k, const char *why)
 {
 	const struct kr_history *h = r->v->h;
 
+	if (is_guess(r, k))
+		return refuse_guess(r, k);
 	return kr_err_set(r->v->err, KR_BAD, "operation %u of %s returned %s, but in the order %s",
 		(unsigned)r->op, kr_verify_txn_name(h, r->txn).text, kr_verify_key_name(h, k).text, why);
 }
@@ -175,73 +188,6 @@ static enum kr_status replay_range(struct kr_replayed *r, const struct kr_scan *
 			  "it is not there, not between the bounds, or not in its place");
 }
 
-/* Of a value that nobody tells (else it has been learned), whether it can be so in any number of ways,
- * whatever else it was seen not to be: that a key was not returned, though it did not fail a condition of
- * being other than something only; or that an update returned it, whose one condition is no equality, or asks
- * for a field, beside which there may be others. */
-static bool says_little(const struct kr_replayed *r, const struct kr_operation *op, kr_key k, bool returned)
-{
-	const struct kr_history *h = r->v->h;
-	const struct kr_scan *scan = &h->scans.at[op->scan];
-	uint32_t wide = 0, conds = 0;
-
-	if (!kr_where_has_prefix(h, scan, k))
-		return !returned;
-	if (r->store.learned->learning && !returned)
-		return kr_where_of_values(h, scan);
-	for (uint32_t i = 0; i < scan->cond_count; i++) {
-		const struct kr_cond *cond = &h->conds.at[scan->cond_first + i];
-
-		if (cond->target == KR_COND_KEY_PREFIX)
-			continue;
-		conds++;
-		wide += returned ? cond->target == KR_COND_FIELD ||
-				(cond->test != KR_COND_EQ && cond->test != KR_COND_IN)
-				 : cond->test != KR_COND_NE;
-	}
-	return wide > 0 && (!returned || (op->kind == KR_OP_UPDATE && conds == 1));
-}
-
-static bool same_conditions(const struct kr_history *h, const struct kr_scan *a, const struct kr_scan *b)
-{
-	bool same = a->cond_count == b->cond_count;
-
-	for (uint32_t i = 0; same && i < a->cond_count; i++) {
-		const struct kr_cond *x = &h->conds.at[a->cond_first + i],
-				     *y = &h->conds.at[b->cond_first + i];
-
-		same = x->target == y->target && x->test == y->test && x->field.i == y->field.i &&
-			x->value.i == y->value.i;
-	}
-	return same;
-}
-
-/* Some value fails any number of conditions, and some meets one of them; what meets one and fails another, or
- * meets two, is not thought through. */
-static bool goes_together(struct kr_replayed *r, const struct kr_operation *op, kr_key k, bool met)
-{
-	const struct kr_history *h = r->v->h;
-	uint32_t *little = &r->little[k.i];
-	bool first = *little == 0, missed = *little == 1;
-
-	if (r->store.learned->learning || !kr_where_has_prefix(h, &h->scans.at[op->scan], k))
-		return true;
-	if (first)
-		*little = met ? op->scan + 2 : 1;
-	return first ||
-		(met ? !missed && same_conditions(h, &h->scans.at[op->scan], &h->scans.at[*little - 2])
-		     : missed);
-}
-
-static enum kr_status see_little(struct kr_replayed *r, const struct kr_operation *op, kr_key k, bool met)
-{
-	if (goes_together(r, op, k, met))
-		return KR_OK;
-	return kr_err_set(r->v->err, KR_UNSUPPORTED,
-		"what several conditions say of %s, whose initial value is not told",
-		kr_verify_key_name(r->v->h, k).text);
-}
-
 /* Whether the key, which is present or untold, meets the conditions. A row that was read tells an untold
  * value. */
 static enum kr_status matches(struct kr_replayed *r, const struct kr_operation *op, kr_key k,
@@ -258,10 +204,12 @@ static enum kr_status matches(struct kr_replayed *r, const struct kr_operation *
 		*out = row != NULL;
 		return status == KR_OK && row ? kr_learned_other(&r->store, k) : status;
 	}
-	if (status == KR_OK && cell->kind == KR_CELL_UNTOLD && r->store.learned &&
-		says_little(r, op, k, row != NULL)) {
+	bool settled = false;
+	if (status == KR_OK && cell->kind == KR_CELL_UNTOLD)
+		status = kr_replay_untold(r, op, k, row != NULL, &settled);
+	if (settled) {
 		*out = row != NULL;
-		return see_little(r, op, k, row != NULL);
+		return status;
 	}
 	if (status == KR_OK)
 		status = kr_store_matches(&r->store, scan, k, out, r->v->err);
@@ -472,13 +420,15 @@ enum kr_status kr_replay_txn(struct kr_replayed *r, kr_txn t, bool undo)
 static enum kr_status see_match(struct kr_replayed *r, const struct kr_operation *op,
 	const struct kr_saw *saw, kr_key k)
 {
-	bool absent = true, holds = false, met = saw->test == KR_SAW_MATCH,
+	bool absent = true, holds = false, settled = false, met = saw->test == KR_SAW_MATCH,
 	     untold = r->store.cells[k.i].kind == KR_CELL_UNTOLD;
 
 	if (kr_store_learns(&r->store, k))
 		return met ? kr_learned_other(&r->store, k) : KR_OK;
-	if (untold && r->store.learned && says_little(r, op, k, met))
-		return see_little(r, op, k, met);
+	if (untold)
+		KR_TRY(kr_replay_untold(r, op, k, met, &settled));
+	if (settled)
+		return KR_OK;
 	if (untold)
 		return kr_err_set(r->v->err, KR_UNSUPPORTED,
 			"what a predicate read says of %s, whose initial value is not told",

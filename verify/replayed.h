@@ -5,12 +5,15 @@
 #include "verify/store.h"
 #include "verify/verifier.h"
 
+/* What is known of an initial value that nobody tells: nothing; that it failed conditions; that the key was
+ * taken to be absent, since it may have been; that it met those of a scan. */
+enum kr_little { KR_LITTLE_NOTHING, KR_LITTLE_MISSED, KR_LITTLE_GUESSED, KR_LITTLE_MET };
+
 struct kr_replayed {
 	struct kr_verifier *v;
 	struct kr_store store;
 	uint32_t *row_marks; /* per key: 1 + the newest row that returned it; only for predicate reads */
-	/* per key: 0, 1: as an untold value it failed conditions, else 2 + the scan whose conditions it met;
-	 * only for predicate reads */
+	/* per key: enum kr_little, its _MET + the scan; only for predicate reads */
 	uint32_t *little;
 	/* per key: who wrote it last, KR_NONE: nobody; of a serial order only where operations name the
 	 * versions that they saw */
@@ -26,6 +29,11 @@ void kr_replay_done(struct kr_replayed *r);
 struct kr_saw;
 /* Whether a read showed 0 of a counter, which it may do where there is none. */
 bool kr_replay_shows_zero(const struct kr_history *h, kr_key k, const struct kr_saw *saw);
+
+/* A predicate read returned k, whose value is untold, or did not. *settled: that is so, and no more to be
+ * said. */
+enum kr_status kr_replay_untold(struct kr_replayed *r, const struct kr_operation *op, kr_key k, bool met,
+	bool *settled);
 
 /* Executes t's operations: KR_BAD when one does not show what is there. With `undo` the state is then as
  * before, but for initial values that were fixed. */
