@@ -7,12 +7,14 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <z3.h>
 
 #include "backend/watch.h"
+#include "backend/z3_library.h"
 
 struct kr_solver {
 	struct kr_ctx *ctx;
+	struct kr_z3_calls call;
+	bool loaded; /* `call` is there */
 	Z3_context z3;
 	Z3_solver solver;
 	KR_VEC(Z3_ast) vars;
@@ -29,11 +31,11 @@ struct kr_solver {
 /* Errors are looked up after each call; the default handler would end the process. */
 static void ignore_error(Z3_context z3, Z3_error_code code) { (void)z3, (void)code; }
 
-static Z3_context new_context(void)
+static Z3_context new_context(const struct kr_solver *sat)
 {
-	Z3_config config = Z3_mk_config();
-	Z3_context z3 = Z3_mk_context(config);
-	Z3_del_config(config);
+	Z3_config config = sat->call.mk_config();
+	Z3_context z3 = sat->call.mk_context(config);
+	sat->call.del_config(config);
 	return z3;
 }
 
@@ -43,7 +45,6 @@ enum kr_status kr_solver_new(struct kr_ctx *ctx, struct kr_solver **out)
 	if (!sat)
 		return KR_NOMEM;
 	sat->ctx = ctx;
-	sat->others = Z3_get_estimated_alloc_size();
 	*out = sat;
 	return KR_OK;
 }
@@ -53,13 +54,18 @@ enum kr_status kr_solver_new(struct kr_ctx *ctx, struct kr_solver **out)
 #define LEAST_MEMORY ((size_t)16 << 20) /* of a new context */
 #define STEPS 256                       /* from one look at limits to the next */
 
-static void interrupt(void *data) { Z3_interrupt(((struct kr_solver *)data)->z3); }
+static void interrupt(void *data)
+{
+	struct kr_solver *sat = data;
+	sat->call.interrupt(sat->z3);
+}
 
 static size_t z3_memory(void *data)
 {
-	uint64_t all = Z3_get_estimated_alloc_size(), others = ((struct kr_solver *)data)->others;
+	struct kr_solver *sat = data;
+	uint64_t all = sat->call.get_estimated_alloc_size();
 
-	return all > others + LEAST_MEMORY ? (size_t)(all - others) : LEAST_MEMORY;
+	return all > sat->others + LEAST_MEMORY ? (size_t)(all - sat->others) : LEAST_MEMORY;
 }
 
 /* The table in which Z3 finds its expressions and declarations again, the largest that it has, so far as what
@@ -106,21 +112,36 @@ static enum kr_status tick(struct kr_solver *sat)
 	return ++sat->steps % STEPS != 0 ? sat->ctx->stopped : check_limits(sat);
 }
 
-/* Z3 itself, once there is something to ask it: a context takes milliseconds. */
+/* The library, once there is something to ask it. False: it is not there. */
+static bool load(struct kr_solver *sat, char *reason, size_t size)
+{
+	struct kr_err err;
+	kr_err_init(&err);
+	if (sat->loaded)
+		return true;
+	if (kr_z3_load(&sat->call, &err)) {
+		kr_err_line(reason, size, "Z3: %s", err.text);
+		return false;
+	}
+	sat->others = sat->call.get_estimated_alloc_size();
+	return sat->loaded = true;
+}
+
+/* And a solver: its context takes milliseconds. */
 static enum kr_status start(struct kr_solver *sat)
 {
 	if (sat->solver)
 		return KR_OK;
 	KR_TRY(check_limits(sat));
 	if (!sat->z3)
-		sat->z3 = new_context();
+		sat->z3 = new_context(sat);
 	if (!sat->z3)
 		return KR_NOMEM;
-	Z3_set_error_handler(sat->z3, ignore_error);
-	sat->solver = Z3_mk_solver_for_logic(sat->z3, Z3_mk_string_symbol(sat->z3, "QF_FD"));
+	sat->call.set_error_handler(sat->z3, ignore_error);
+	sat->solver = sat->call.mk_solver_for_logic(sat->z3, sat->call.mk_string_symbol(sat->z3, "QF_FD"));
 	if (!sat->solver)
 		return KR_NOMEM;
-	Z3_solver_inc_ref(sat->z3, sat->solver);
+	sat->call.solver_inc_ref(sat->z3, sat->solver);
 	return KR_OK;
 }
 
@@ -130,9 +151,9 @@ void kr_solver_free(struct kr_solver *sat)
 		return;
 	struct kr_mem *mem = &sat->ctx->mem;
 	if (sat->solver)
-		Z3_solver_dec_ref(sat->z3, sat->solver);
+		sat->call.solver_dec_ref(sat->z3, sat->solver);
 	if (sat->z3)
-		Z3_del_context(sat->z3);
+		sat->call.del_context(sat->z3);
 	kr_vec_done(mem, &sat->vars);
 	kr_vec_done(mem, &sat->clause);
 	kr_vec_done(mem, &sat->weights);
@@ -142,24 +163,25 @@ void kr_solver_free(struct kr_solver *sat)
 /* Did the last calls fail? */
 static bool failed(const struct kr_solver *sat, char *reason, size_t size)
 {
-	Z3_error_code code = Z3_get_error_code(sat->z3);
+	Z3_error_code code = sat->call.get_error_code(sat->z3);
 	if (code == Z3_OK)
 		return false;
-	snprintf(reason, size, "Z3: %s", Z3_get_error_msg(sat->z3, code));
+	snprintf(reason, size, "Z3: %s", sat->call.get_error_msg(sat->z3, code));
 	return true;
 }
 
 /* Z3 fails to build something only when its memory runs out. */
 static enum kr_status built(const struct kr_solver *sat)
 {
-	return Z3_get_error_code(sat->z3) == Z3_OK ? KR_OK : KR_NOMEM;
+	return sat->call.get_error_code(sat->z3) == Z3_OK ? KR_OK : KR_NOMEM;
 }
 
 static enum kr_status make_variables(struct kr_solver *sat, const struct kr_choices *c)
 {
-	Z3_sort boolean = Z3_mk_bool_sort(sat->z3);
+	Z3_sort boolean = sat->call.mk_bool_sort(sat->z3);
 	while (sat->vars.n < c->all.n) {
-		Z3_ast var = Z3_mk_const(sat->z3, Z3_mk_int_symbol(sat->z3, (int)sat->vars.n), boolean);
+		Z3_ast var = sat->call.mk_const(sat->z3, sat->call.mk_int_symbol(sat->z3, (int)sat->vars.n),
+			boolean);
 		if (!var || !kr_vec_push(&sat->ctx->mem, &sat->vars, var))
 			return KR_NOMEM;
 		KR_TRY(tick(sat));
@@ -170,18 +192,18 @@ static enum kr_status make_variables(struct kr_solver *sat, const struct kr_choi
 static enum kr_status push_literal(struct kr_solver *sat, kr_lit l)
 {
 	Z3_ast var = sat->vars.at[l.i / 2];
-	Z3_ast literal = l.i & 1 ? Z3_mk_not(sat->z3, var) : var;
+	Z3_ast literal = l.i & 1 ? sat->call.mk_not(sat->z3, var) : var;
 	return literal && kr_vec_push(&sat->ctx->mem, &sat->clause, literal) ? KR_OK : KR_NOMEM;
 }
 
 static enum kr_status assert_clause(struct kr_solver *sat)
 {
-	Z3_ast clause = Z3_mk_or(sat->z3, sat->clause.n, sat->clause.at);
+	Z3_ast clause = sat->call.mk_or(sat->z3, sat->clause.n, sat->clause.at);
 	kr_vec_clear(&sat->clause);
 	if (!clause)
 		return KR_NOMEM;
-	sat->nodes = Z3_get_ast_id(sat->z3, clause);
-	Z3_solver_assert(sat->z3, sat->solver, clause);
+	sat->nodes = sat->call.get_ast_id(sat->z3, clause);
+	sat->call.solver_assert(sat->z3, sat->solver, clause);
 	return built(sat);
 }
 
@@ -216,16 +238,16 @@ static enum kr_status assert_sum(struct kr_solver *sat, const struct kr_choices 
 	}
 	if (status)
 		return status;
-	Z3_ast holds = total < 0 || (sum->count == 0 && total != 0) ? Z3_mk_false(sat->z3)
+	Z3_ast holds = total < 0 || (sum->count == 0 && total != 0) ? sat->call.mk_false(sat->z3)
 		: sum->count == 0
-		? Z3_mk_true(sat->z3)
-		: Z3_mk_pbeq(sat->z3, sum->count, sat->clause.at, sat->weights.at, (int)total);
+		? sat->call.mk_true(sat->z3)
+		: sat->call.mk_pbeq(sat->z3, sum->count, sat->clause.at, sat->weights.at, (int)total);
 	kr_vec_clear(&sat->clause);
 	if (holds && sum->guard.i != KR_NONE)
-		holds = Z3_mk_implies(sat->z3, sat->vars.at[sum->guard.i / 2], holds);
+		holds = sat->call.mk_implies(sat->z3, sat->vars.at[sum->guard.i / 2], holds);
 	if (!holds)
 		return KR_NOMEM;
-	Z3_solver_assert(sat->z3, sat->solver, holds);
+	sat->call.solver_assert(sat->z3, sat->solver, holds);
 	return built(sat);
 }
 
@@ -265,12 +287,12 @@ static void set_timeout(struct kr_solver *sat)
 {
 	if (sat->ctx->deadline_ns == INT64_MAX)
 		return;
-	Z3_params params = Z3_mk_params(sat->z3);
-	Z3_params_inc_ref(sat->z3, params);
-	Z3_params_set_uint(sat->z3, params, Z3_mk_string_symbol(sat->z3, "timeout"),
+	Z3_params params = sat->call.mk_params(sat->z3);
+	sat->call.params_inc_ref(sat->z3, params);
+	sat->call.params_set_uint(sat->z3, params, sat->call.mk_string_symbol(sat->z3, "timeout"),
 		kr_ctx_left_ms(sat->ctx, 1u << 30));
-	Z3_solver_set_params(sat->z3, sat->solver, params);
-	Z3_params_dec_ref(sat->z3, params);
+	sat->call.solver_set_params(sat->z3, sat->solver, params);
+	sat->call.params_dec_ref(sat->z3, params);
 }
 
 /* Does each clause of the list have a true literal? */
@@ -290,23 +312,24 @@ static bool holds(const struct kr_lits *list, const struct kr_choices *c)
  * does not satisfy the clauses, or may not satisfy sums. */
 static bool read_trail(struct kr_solver *sat, struct kr_choices *c)
 {
-	Z3_ast_vector trail = c->sums.n > 0 ? NULL : Z3_solver_get_trail(sat->z3, sat->solver);
+	Z3_ast_vector trail = c->sums.n > 0 ? NULL : sat->call.solver_get_trail(sat->z3, sat->solver);
 	if (!trail)
 		return false;
-	Z3_ast_vector_inc_ref(sat->z3, trail);
+	sat->call.ast_vector_inc_ref(sat->z3, trail);
 	for (uint32_t i = 0; i < c->all.n; i++)
 		c->all.at[i].value = false;
-	for (unsigned i = Z3_ast_vector_size(sat->z3, trail); i-- > 0;) {
-		Z3_ast literal = Z3_ast_vector_get(sat->z3, trail, i);
+	for (unsigned i = sat->call.ast_vector_size(sat->z3, trail); i-- > 0;) {
+		Z3_ast literal = sat->call.ast_vector_get(sat->z3, trail, i);
 		/* NULL: of Z3's own */
 		Z3_symbol name = literal
-			? Z3_get_decl_name(sat->z3, Z3_get_app_decl(sat->z3, Z3_to_app(sat->z3, literal)))
+			? sat->call.get_decl_name(sat->z3,
+				  sat->call.get_app_decl(sat->z3, sat->call.to_app(sat->z3, literal)))
 			: NULL;
 		/* else the name of a negation, or another of Z3's own */
-		if (name && Z3_get_symbol_kind(sat->z3, name) == Z3_INT_SYMBOL)
-			c->all.at[Z3_get_symbol_int(sat->z3, name)].value = true;
+		if (name && sat->call.get_symbol_kind(sat->z3, name) == Z3_INT_SYMBOL)
+			c->all.at[sat->call.get_symbol_int(sat->z3, name)].value = true;
 	}
-	Z3_ast_vector_dec_ref(sat->z3, trail);
+	sat->call.ast_vector_dec_ref(sat->z3, trail);
 	return holds(&c->clauses, c) && holds(&c->facts, c);
 }
 
@@ -316,16 +339,16 @@ static bool read_answer(struct kr_solver *sat, struct kr_choices *c)
 	if (read_trail(sat, c))
 		return true;
 	bool ok = true;
-	Z3_model model = Z3_solver_get_model(sat->z3, sat->solver);
+	Z3_model model = sat->call.solver_get_model(sat->z3, sat->solver);
 	if (!model)
 		return false;
-	Z3_model_inc_ref(sat->z3, model);
+	sat->call.model_inc_ref(sat->z3, model);
 	for (uint32_t i = 0; i < c->all.n && ok && !kr_ctx_tick(sat->ctx); i++) {
 		Z3_ast value = NULL;
-		ok = Z3_model_eval(sat->z3, model, sat->vars.at[i], false, &value);
-		c->all.at[i].value = ok && Z3_get_bool_value(sat->z3, value) == Z3_L_TRUE;
+		ok = sat->call.model_eval(sat->z3, model, sat->vars.at[i], false, &value);
+		c->all.at[i].value = ok && sat->call.get_bool_value(sat->z3, value) == Z3_L_TRUE;
 	}
-	Z3_model_dec_ref(sat->z3, model);
+	sat->call.model_dec_ref(sat->z3, model);
 	return ok;
 }
 
@@ -343,6 +366,8 @@ enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum
 		*result = KR_SOLVER_YES;
 		return KR_OK;
 	}
+	if (!load(sat, reason, size))
+		return KR_OK;
 	KR_TRY(start(sat));
 	KR_TRY(make_variables(sat, c));
 	KR_TRY(assert_clauses(sat, c));
@@ -352,12 +377,12 @@ enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum
 		return KR_OK;
 	struct kr_watch watch;
 	kr_watch_begin(&watch, sat->ctx, watched(sat));
-	Z3_lbool answer = Z3_solver_check(sat->z3, sat->solver);
+	Z3_lbool answer = sat->call.solver_check(sat->z3, sat->solver);
 	KR_TRY(kr_watch_end(&watch));
 	if (failed(sat, reason, size))
 		return KR_OK;
 	if (answer == Z3_L_UNDEF) {
-		snprintf(reason, size, "Z3: %s", Z3_solver_get_reason_unknown(sat->z3, sat->solver));
+		snprintf(reason, size, "Z3: %s", sat->call.solver_get_reason_unknown(sat->z3, sat->solver));
 		return kr_ctx_check(sat->ctx);
 	}
 	if (answer == Z3_L_TRUE && !read_answer(sat, c))
@@ -371,8 +396,8 @@ enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum
 
 static Z3_ast cycle_switch(struct kr_solver *sat, uint32_t cycle)
 {
-	return Z3_mk_const(sat->z3, Z3_mk_int_symbol(sat->z3, (int)(sat->vars.n + cycle)),
-		Z3_mk_bool_sort(sat->z3));
+	return sat->call.mk_const(sat->z3, sat->call.mk_int_symbol(sat->z3, (int)(sat->vars.n + cycle)),
+		sat->call.mk_bool_sort(sat->z3));
 }
 
 /* All clauses, those of cycles with a switch each that an assumption turns on. */
@@ -387,7 +412,7 @@ static enum kr_status assert_switched(struct kr_solver *sat, const struct kr_cho
 		}
 		uint32_t cycle = c->origin.at[clause++];
 		if (cycle != KR_NONE) {
-			Z3_ast on = cycle_switch(sat, cycle), off = on ? Z3_mk_not(sat->z3, on) : NULL;
+			Z3_ast on = cycle_switch(sat, cycle), off = on ? sat->call.mk_not(sat->z3, on) : NULL;
 			status = off && kr_vec_push(&sat->ctx->mem, &sat->clause, off) ? KR_OK : KR_NOMEM;
 		}
 		if (!status)
@@ -402,7 +427,7 @@ static enum kr_status assert_switched(struct kr_solver *sat, const struct kr_cho
 /* In place of the solver that has refused the clauses, one of the same context for all cores. */
 static enum kr_status begin_cores(struct kr_solver *sat, const struct kr_choices *c)
 {
-	Z3_solver_dec_ref(sat->z3, sat->solver);
+	sat->call.solver_dec_ref(sat->z3, sat->solver);
 	sat->solver = NULL;
 	sat->switched = true;
 	kr_vec_clear(&sat->clause);
@@ -413,19 +438,19 @@ static enum kr_status begin_cores(struct kr_solver *sat, const struct kr_choices
 
 static bool take_core(struct kr_solver *sat, uint8_t *keep, uint32_t ncycles)
 {
-	Z3_ast_vector found = Z3_solver_get_unsat_core(sat->z3, sat->solver);
+	Z3_ast_vector found = sat->call.solver_get_unsat_core(sat->z3, sat->solver);
 	if (!found)
 		return false;
-	Z3_ast_vector_inc_ref(sat->z3, found);
-	unsigned n = Z3_ast_vector_size(sat->z3, found);
+	sat->call.ast_vector_inc_ref(sat->z3, found);
+	unsigned n = sat->call.ast_vector_size(sat->z3, found);
 	memset(keep, 0, ncycles);
 	for (unsigned i = 0; i < n; i++) {
-		Z3_app on = Z3_to_app(sat->z3, Z3_ast_vector_get(sat->z3, found, i));
-		int name =
-			Z3_get_symbol_int(sat->z3, Z3_get_decl_name(sat->z3, Z3_get_app_decl(sat->z3, on)));
+		Z3_app on = sat->call.to_app(sat->z3, sat->call.ast_vector_get(sat->z3, found, i));
+		int name = sat->call.get_symbol_int(sat->z3,
+			sat->call.get_decl_name(sat->z3, sat->call.get_app_decl(sat->z3, on)));
 		keep[(uint32_t)name - sat->vars.n] = 1;
 	}
-	Z3_ast_vector_dec_ref(sat->z3, found);
+	sat->call.ast_vector_dec_ref(sat->z3, found);
 	return true;
 }
 
@@ -446,8 +471,8 @@ enum kr_status kr_solver_core(struct kr_solver *sat, const struct kr_choices *c,
 		set_timeout(sat);
 		struct kr_watch watch;
 		kr_watch_begin(&watch, sat->ctx, watched(sat));
-		Z3_lbool answer =
-			Z3_solver_check_assumptions(sat->z3, sat->solver, assumptions.n, assumptions.at);
+		Z3_lbool answer = sat->call.solver_check_assumptions(sat->z3, sat->solver, assumptions.n,
+			assumptions.at);
 		status = kr_watch_end(&watch);
 		*refuted = !status && !failed(sat, reason, sizeof reason) && answer == Z3_L_FALSE &&
 			take_core(sat, keep, ncycles);

@@ -36,6 +36,37 @@ void kr_http_free(struct kr_http *h) { (void)h; }
 #include <arpa/inet.h>
 #include <microhttpd.h>
 
+#include "base/library.h"
+
+#define FUNCTIONS(X) \
+	X(add_response_header) \
+	X(create_response_from_buffer) \
+	X(create_response_from_callback) \
+	X(destroy_response) \
+	X(lookup_connection_value) \
+	X(queue_response) \
+	X(resume_connection) \
+	X(run_wait) \
+	X(start_daemon) \
+	X(stop_daemon) \
+	X(suspend_connection)
+
+#define MEMBER(function) __typeof__(MHD_##function) *function;
+#define NAME(function) "MHD_" #function,
+
+struct microhttpd {
+	FUNCTIONS(MEMBER)
+};
+
+static const char *const names[] = {FUNCTIONS(NAME)};
+static const struct kr_library library = {KR_MICROHTTPD_NAME, KR_MICROHTTPD_PATH};
+
+_Static_assert(sizeof(struct microhttpd) == sizeof names, "a pointer for each name");
+
+KR_LIBRARY_NOTE(note,
+	"[{\"feature\":\"http\",\"description\":\"The page of krait watch\",\"priority\":\"recommended\","
+	"\"soname\":[\"" KR_MICROHTTPD_NAME "\"]}]");
+
 #define SECOND INT64_C(1000000000)
 
 enum { TICK_MS = 100, BROWSERS = 64, SILENT_SECONDS = 30, WAITING = 16, BLOCK = 4096 };
@@ -74,6 +105,7 @@ struct browser {
 };
 
 struct kr_http {
+	struct microhttpd mhd;
 	char url[80];
 	unsigned port;
 	bool any;
@@ -191,7 +223,7 @@ static ssize_t take(void *data, uint64_t position, char *out, size_t most)
 			return MHD_CONTENT_READER_END_OF_STREAM;
 		if (now - b->given < beat_every) {
 			b->suspended = true;
-			MHD_suspend_connection(b->connection);
+			b->http->mhd.suspend_connection(b->connection);
 			return 0;
 		}
 		b->text = beat;
@@ -238,7 +270,8 @@ static struct MHD_Response *follow(struct kr_http *h, struct MHD_Connection *con
 		.text = greeting,
 		.length = sizeof greeting - 1,
 		.given = kr_now_ns()};
-	b->kept = where_it_was(h, MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Last-Event-ID"));
+	b->kept =
+		where_it_was(h, h->mhd.lookup_connection_value(connection, MHD_HEADER_KIND, "Last-Event-ID"));
 	b->place = &h->browsers;
 	b->next = h->browsers;
 	if (b->next)
@@ -246,7 +279,7 @@ static struct MHD_Response *follow(struct kr_http *h, struct MHD_Connection *con
 	h->browsers = b;
 
 	struct MHD_Response *out =
-		MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, take, b, forget);
+		h->mhd.create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, take, b, forget);
 
 	if (!out)
 		forget(b);
@@ -266,43 +299,44 @@ static bool wake(struct kr_http *h)
 		if (b->suspended &&
 			(over || b->state != states || b->kept < next || now - b->given >= beat_every)) {
 			b->suspended = false;
-			MHD_resume_connection(b->connection);
+			h->mhd.resume_connection(b->connection);
 		}
 	return over;
 }
 
 /* ---- requests ---- */
 
-static bool add_headers(struct MHD_Response *response, const char *type)
+static bool add_headers(const struct kr_http *h, struct MHD_Response *response, const char *type)
 {
-	bool good = response && MHD_add_response_header(response, "Content-Type", type) == MHD_YES;
+	bool good = response && h->mhd.add_response_header(response, "Content-Type", type) == MHD_YES;
 
 	for (size_t i = 0; i < KR_COUNT(headers) && good; i++)
-		good = MHD_add_response_header(response, headers[i][0], headers[i][1]) == MHD_YES;
+		good = h->mhd.add_response_header(response, headers[i][0], headers[i][1]) == MHD_YES;
 	return good;
 }
 
-static enum MHD_Result answer_with(struct MHD_Connection *connection, unsigned status,
-	struct MHD_Response *response, const char *type)
+static enum MHD_Result answer_with(const struct kr_http *h, struct MHD_Connection *connection,
+	unsigned status, struct MHD_Response *response, const char *type)
 {
 	enum MHD_Result result =
-		add_headers(response, type) ? MHD_queue_response(connection, status, response) : MHD_NO;
+		add_headers(h, response, type) ? h->mhd.queue_response(connection, status, response) : MHD_NO;
 
 	if (response)
-		MHD_destroy_response(response);
+		h->mhd.destroy_response(response);
 	return result;
 }
 
-static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *why)
+static enum MHD_Result refuse(const struct kr_http *h, struct MHD_Connection *connection, unsigned status,
+	const char *why)
 {
 	char text[160];
 	int length = snprintf(text, sizeof text, "%u: %s\n", status, why);
 	struct MHD_Response *response =
-		MHD_create_response_from_buffer((size_t)length, text, MHD_RESPMEM_MUST_COPY);
+		h->mhd.create_response_from_buffer((size_t)length, text, MHD_RESPMEM_MUST_COPY);
 
 	if (response && status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		(void)MHD_add_response_header(response, "Allow", "GET, HEAD");
-	return answer_with(connection, status, response, "text/plain; charset=utf-8");
+		(void)h->mhd.add_response_header(response, "Allow", "GET, HEAD");
+	return answer_with(h, connection, status, response, "text/plain; charset=utf-8");
 }
 
 /* NOLINTNEXTLINE(readability-function-size): libmicrohttpd's */
@@ -310,22 +344,22 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection, con
 	const char *method, const char *version, const char *body, size_t *length, void **place)
 {
 	struct kr_http *h = data;
-	const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
+	const char *host = h->mhd.lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
 
 	(void)version, (void)body, (void)length, (void)place;
 	if (!h->any && !host)
-		return refuse(connection, MHD_HTTP_BAD_REQUEST, "expected a Host");
+		return refuse(h, connection, MHD_HTTP_BAD_REQUEST, "expected a Host");
 	if (!h->any && !kr_http_host_fits(host, h->port))
-		return refuse(connection, MHD_HTTP_FORBIDDEN,
+		return refuse(h, connection, MHD_HTTP_FORBIDDEN,
 			"this page is asked for by its address, not by a name ('--http-any' allows names)");
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "expected GET or HEAD");
+		return refuse(h, connection, MHD_HTTP_METHOD_NOT_ALLOWED, "expected GET or HEAD");
 	if (strcmp(path, "/") == 0)
-		return MHD_queue_response(connection, MHD_HTTP_OK, h->page);
+		return h->mhd.queue_response(connection, MHD_HTTP_OK, h->page);
 	if (strcmp(path, "/events") == 0)
-		return answer_with(connection, MHD_HTTP_OK, follow(h, connection),
+		return answer_with(h, connection, MHD_HTTP_OK, follow(h, connection),
 			"text/event-stream; charset=utf-8");
-	return refuse(connection, MHD_HTTP_NOT_FOUND, "there is one page, at /");
+	return refuse(h, connection, MHD_HTTP_NOT_FOUND, "there is one page, at /");
 }
 
 /* ---- the thread ---- */
@@ -337,13 +371,13 @@ static void *serve(void *data)
 	int64_t latest = INT64_MAX;
 
 	for (bool over = false; !over || (h->browsers && kr_now_ns() < latest);) {
-		if (MHD_run_wait(h->daemon, TICK_MS) != MHD_YES)
+		if (h->mhd.run_wait(h->daemon, TICK_MS) != MHD_YES)
 			(void)nanosleep(&tick, NULL);
 		over = wake(h);
 		if (over && latest == INT64_MAX)
 			latest = kr_now_ns() + last_words;
 	}
-	MHD_stop_daemon(h->daemon);
+	h->mhd.stop_daemon(h->daemon);
 	return NULL;
 }
 
@@ -388,19 +422,19 @@ static unsigned port_of(int fd)
 /* Owns the socket from now on. */
 static bool start(struct kr_http *h, int fd, const struct kr_str *page)
 {
-	h->page = MHD_create_response_from_buffer(page->n, (void *)(uintptr_t)kr_str_text(page),
+	h->page = h->mhd.create_response_from_buffer(page->n, (void *)(uintptr_t)kr_str_text(page),
 		MHD_RESPMEM_MUST_COPY);
-	h->daemon = MHD_start_daemon(MHD_USE_AUTO | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, h,
+	h->daemon = h->mhd.start_daemon(MHD_USE_AUTO | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, h,
 		MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)BROWSERS,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENT_SECONDS, MHD_OPTION_END);
 	if (!h->daemon) {
 		(void)close(fd);
 		return false;
 	}
-	if (add_headers(h->page, "text/html; charset=utf-8") &&
+	if (add_headers(h, h->page, "text/html; charset=utf-8") &&
 		pthread_create(&h->thread, NULL, serve, h) == 0)
 		return true;
-	MHD_stop_daemon(h->daemon);
+	h->mhd.stop_daemon(h->daemon);
 	return false;
 }
 
@@ -408,8 +442,10 @@ enum kr_status kr_http_start(const struct kr_http_address *address, bool any, co
 	struct kr_http **out, struct kr_err *err)
 {
 	struct kr_http_address at = *address;
+	struct microhttpd mhd;
 	char text[64];
 
+	KR_TRY(kr_library_load(&library, names, KR_COUNT(names), &mhd, err));
 	kr_http_address_text(address, text);
 
 	int fd = listen_on(address);
@@ -424,6 +460,7 @@ enum kr_status kr_http_start(const struct kr_http_address *address, bool any, co
 		(void)close(fd);
 		return KR_NOMEM;
 	}
+	h->mhd = mhd;
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	h->run = (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
 	h->any = any;
@@ -461,7 +498,7 @@ void kr_http_free(struct kr_http *h)
 	for (uint64_t i = h->first; i < h->next; i++)
 		let_go(h->kept[i % KR_HTTP_KEPT]);
 	if (h->page)
-		MHD_destroy_response(h->page);
+		h->mhd.destroy_response(h->page);
 	(void)pthread_mutex_destroy(&h->lock);
 	free(h);
 }

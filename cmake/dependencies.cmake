@@ -2,11 +2,11 @@
 find_package(PkgConfig REQUIRED)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
-pkg_check_modules(Z3 REQUIRED IMPORTED_TARGET z3)
+pkg_check_modules(Z3 REQUIRED z3)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
-pkg_check_modules(MICROHTTPD IMPORTED_TARGET libmicrohttpd>=0.9.74)
-set(KR_DEPENDENCIES PkgConfig::Z3 PkgConfig::JANSSON PkgConfig::ZLIB Threads::Threads m ${CMAKE_DL_LIBS})
+pkg_check_modules(MICROHTTPD libmicrohttpd>=0.9.74)
+set(KR_DEPENDENCIES PkgConfig::JANSSON PkgConfig::ZLIB Threads::Threads m ${CMAKE_DL_LIBS})
 
 # Ways in which traces can be compressed, beside gzip: frontend/unpack.c has what is found.
 pkg_check_modules(ZSTD IMPORTED_TARGET libzstd)
@@ -31,8 +31,25 @@ if(BZIP2_FOUND)
     set(KR_PC_LIBS " -lbz2")
 endif()
 
-# The live page of `krait watch`, which is left out where the library is missing. Of the program alone.
-set(KR_PROGRAM_DEPENDENCIES ${KR_DEPENDENCIES})
+# kr_loaded(LIBRARY): kr_loaded_LIBRARY is what a source needs that loads the library when it is first needed (base/library.h): its headers, and
+# where loaders find it, by the name that programs linked to it would ask for.
+function(kr_loaded library)
+    list(GET ${library}_LINK_LIBRARIES 0 file)
+    execute_process(COMMAND ${CMAKE_READELF} -d ${file} OUTPUT_VARIABLE dynamic ERROR_QUIET)
+    if(NOT dynamic MATCHES "SONAME[^[]*\\[([^]]+)\\]")
+        message(FATAL_ERROR "found ${file}, expected a shared library")
+    endif()
+    set(name ${CMAKE_MATCH_1})
+    get_filename_component(folder ${file} DIRECTORY)
+    add_library(kr_loaded_${library} INTERFACE)
+    target_include_directories(kr_loaded_${library} SYSTEM INTERFACE ${${library}_INCLUDE_DIRS})
+    target_compile_options(kr_loaded_${library} INTERFACE ${${library}_CFLAGS_OTHER})
+    target_compile_definitions(kr_loaded_${library} INTERFACE KR_${library}_NAME="${name}" KR_${library}_PATH="${folder}/${name}")
+    set(KR_LOADED_${library} ${name} PARENT_SCOPE)
+endfunction()
+
+kr_loaded(Z3)
+# The live page of `krait watch`, which is left out where the library is missing.
 if(KRAIT_HTTP AND MICROHTTPD_FOUND)
-    list(APPEND KR_PROGRAM_DEPENDENCIES PkgConfig::MICROHTTPD)
+    kr_loaded(MICROHTTPD)
 endif()

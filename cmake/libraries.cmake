@@ -27,7 +27,7 @@ function(kr_program name layer)
     add_executable(${name} ${PROJECT_SOURCE_DIR}/${layer}/main.c ${ARGN} ${objects})
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
     target_compile_definitions(${name} PRIVATE KR_VERSION="${PROJECT_VERSION}")
-    target_link_libraries(${name} PRIVATE ${KR_PROGRAM_DEPENDENCIES})
+    target_link_libraries(${name} PRIVATE ${KR_DEPENDENCIES})
     # Plug-ins find what they call in the program, which therefore holds all of it and exports krait_* alone.
     target_link_options(${name} PRIVATE "LINKER:--export-dynamic-symbol=krait_*")
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
