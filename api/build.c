@@ -200,8 +200,8 @@ static enum kr_status begin(krait_builder *b, const struct krait_transaction *t)
 	}
 	if (status)
 		return status;
-	b->txn.status = (uint8_t)t->status;
-	b->txn.flags = flags_of(t);
+	b->txn.status = (enum kr_txn_status)t->status & 3;
+	b->txn.flags = flags_of(t) & KR_TXN_FLAGS;
 	b->white_box = (struct kr_white_box){
 		.serial = t->has_serial ? t->serial : 0,
 		.snapshot = t->has_snapshot ? t->snapshot : 0,
@@ -226,10 +226,8 @@ bool krait_build_begin(krait_builder *b, const struct krait_transaction *transac
 			kr_build_bad(b, "the begin of a transaction inside another one", "its end first"));
 	b->open = true;
 	kr_history_begin(b->h);
-	b->txn = (struct kr_transaction){.id = {KR_NONE},
-		.session = {KR_NONE},
-		.line = transaction->line,
-		.file = b->h->files.n ? b->h->files.n - 1 : 0};
+	b->txn = (struct kr_transaction){.id = {KR_NONE}, .session = {KR_NONE}, .line = transaction->line};
+	kr_txn_put_file(&b->txn, b->h->files.n ? b->h->files.n - 1 : 0);
 	b->native.in_txn = true;
 	b->native.in_op = false;
 	b->native.op_index = 0;
@@ -255,33 +253,39 @@ bool krait_build_end(krait_builder *b)
 
 static enum kr_status operation(krait_builder *b, const struct krait_operation *op, struct kr_operation *out)
 {
-	enum kr_status status = KR_OK;
+	uint8_t known = op->unknown ? 0 : KR_OPF_KNOWN, done = op->done ? KR_OPF_DONE : 0, flags = 0;
+	kr_value first = KR_ABSENT, second = KR_ABSENT;
+	kr_key key;
 
 	if ((unsigned)op->kind > KRAIT_MAX)
 		return kr_build_bad(b, "an operation that there is not", "one of enum krait_operation_kind");
-	out->kind = (uint8_t)op->kind;
-	KR_TRY(kr_build_key(b, &op->key, &out->key));
+	KR_TRY(kr_build_key(b, &op->key, &key));
 	switch (op->kind) {
 	case KRAIT_READ:
-		out->flags = op->unknown ? 0 : KR_OPF_KNOWN;
-		return op->unknown ? KR_OK : put_value(b, &op->value, "the value", true, &out->a);
-	case KRAIT_DELETE:
-		out->flags = (uint8_t)(op->unknown ? 0 : KR_OPF_KNOWN | (op->done ? KR_OPF_DONE : 0));
-		return KR_OK;
+		flags = known;
+		if (known)
+			KR_TRY(put_value(b, &op->value, "the value", true, &first));
+		break;
+	case KRAIT_DELETE: flags = known ? known | done : 0; break;
 	case KRAIT_INC:
-		out->flags = op->unknown ? 0 : KR_OPF_KNOWN;
-		status = put_int(b, &op->value, "the delta", &out->a);
-		return status || op->unknown ? status : put_int(b, &op->result, "the new value", &out->b);
-	case KRAIT_MAX: return put_int(b, &op->value, "the number", &out->a);
+		flags = known;
+		KR_TRY(put_int(b, &op->value, "the delta", &first));
+		if (known)
+			KR_TRY(put_int(b, &op->result, "the new value", &second));
+		break;
+	case KRAIT_MAX: KR_TRY(put_int(b, &op->value, "the number", &first)); break;
 	case KRAIT_CAS:
-		out->flags = op->done ? KR_OPF_DONE : 0;
-		status = put_value(b, &op->expected, "the expected value", true, &out->a);
-		return status ? status : put_value(b, &op->value, "the new value", false, &out->b);
-	case KRAIT_INSERT: out->flags = op->done ? KR_OPF_DONE : 0; /* fallthrough */
+		flags = done;
+		KR_TRY(put_value(b, &op->expected, "the expected value", true, &first));
+		KR_TRY(put_value(b, &op->value, "the new value", false, &second));
+		break;
+	case KRAIT_INSERT: flags = done; /* fallthrough */
 	default:
-		return put_value(b, &op->value, op->kind >= KRAIT_APPEND ? "the element" : "the value", false,
-			&out->a);
+		KR_TRY(put_value(b, &op->value, op->kind >= KRAIT_APPEND ? "the element" : "the value", false,
+			&first));
 	}
+	*out = (struct kr_operation){(enum kr_op_kind)op->kind, flags & 15u, key, first, {second}};
+	return KR_OK;
 }
 
 static enum kr_status entry(krait_builder *b, const struct krait_operation *op, struct kr_entry *out)

@@ -21,10 +21,8 @@ enum kr_status kr_overlay_init(struct kr_overlay *o, struct kr_ir *ir, const uin
 	o->cost = kr_mem_alloc(mem, ir->nnodes, 1);
 	o->ready = kr_mem_alloc(mem, KR_BITS_WORDS(ir->nnodes), sizeof *o->ready);
 	o->by_preference = kr_mem_alloc(mem, ir->nnodes, sizeof *o->by_preference);
-	if (!o->ready || !o->by_preference || !o->head || !o->order || !o->rank || !o->via || !o->cost)
-		return KR_NOMEM;
-	kr_overlay_clear(o);
-	return KR_OK;
+	return o->ready && o->by_preference && o->head && o->order && o->rank && o->via && o->cost ? KR_OK
+												   : KR_NOMEM;
 }
 
 void kr_overlay_done(struct kr_overlay *o)

@@ -35,6 +35,7 @@ struct kr_overlay {
 enum kr_status kr_overlay_init(struct kr_overlay *o, struct kr_ir *ir, const uint8_t *active);
 void kr_overlay_done(struct kr_overlay *o);
 
+/* Before its first use, and for another one. */
 void kr_overlay_clear(struct kr_overlay *o);
 enum kr_status kr_overlay_add(struct kr_overlay *o, struct kr_link link); /* link.edge == KR_NONE */
 

@@ -61,8 +61,8 @@ static void guess_by_time(const struct kr_ir *ir, struct guess *guesses)
 		kr_txn t = kr_ir_txn(ir, (kr_node){v});
 		const struct kr_asg_txn *txn = t.i == KR_NONE ? NULL : &ir->asg->txns[t.i];
 		double at = txn == NULL  ? -1e300
-			: txn->has_end   ? (double)txn->end
-			: txn->has_begin ? (double)txn->begin
+			: txn->has_end   ? (double)kr_asg_end(ir->asg, t)
+			: txn->has_begin ? (double)kr_asg_begin(ir->asg, t)
 					 : 0;
 		guesses[v] = (struct guess){at, v};
 	}

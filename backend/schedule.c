@@ -186,13 +186,12 @@ static void bind(struct state *st, uint32_t o, kr_version seen)
 static bool seen_before(const struct state *st, uint32_t o)
 {
 	kr_key k = st->asg->obs[o].key;
-	const uint32_t *sibling = st->ir->sibling;
 	if (st->seen_by[k.i] != st->asg->obs[o].txn.i + 1)
 		return false;
 	if (st->current[k.i].i == st->s->source[o].i)
 		return true;
-	for (uint32_t next = sibling[o]; next - 1 != o; next = sibling[next - 1])
-		if (next - 1 < o && st->s->source[next - 1].i == st->s->source[o].i)
+	for (kr_obs p = kr_ir_sibling(st->ir, (kr_obs){o}); p.i != o; p = kr_ir_sibling(st->ir, p))
+		if (p.i < o && st->s->source[p.i].i == st->s->source[o].i)
 			return true;
 	return false;
 }

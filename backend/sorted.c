@@ -145,7 +145,8 @@ static enum kr_status sort(struct sorting *s, struct kr_answer *answer)
 		return KR_NOMEM;
 	for (uint32_t t = 0; t < asg->ntxns; t++)
 		s->active[t] = kr_ir_is_present(s->ir, (kr_txn){t});
-	status = kr_overlay_init(&s->graph, s->ir, s->active);
+	KR_TRY(kr_overlay_init(&s->graph, s->ir, s->active));
+	kr_overlay_clear(&s->graph);
 	s->graph.prefer = s->place;
 	for (enum kr_guess guess = 0;
 		guess < KR_GUESSES && s->misses > asg->nobs / FEW && !s->cyclic && !status; guess++)

@@ -9,5 +9,10 @@
 static inline bool kr_bits_get(const uint64_t *words, uint32_t i) { return words[i >> 6] >> (i & 63) & 1; }
 static inline void kr_bits_set(uint64_t *words, uint32_t i) { words[i >> 6] |= UINT64_C(1) << (i & 63); }
 static inline void kr_bits_clear(uint64_t *words, uint32_t i) { words[i >> 6] &= ~(UINT64_C(1) << (i & 63)); }
+/* How many of i's word are set below i. */
+static inline uint32_t kr_bits_below(const uint64_t *words, uint32_t i)
+{
+	return (uint32_t)__builtin_popcountll(words[i >> 6] & ((UINT64_C(1) << (i & 63)) - 1));
+}
 
 #endif

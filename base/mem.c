@@ -18,7 +18,7 @@
 #ifdef KR_DEBUG_ARENA
 #define LARGE SIZE_MAX /* sanitizers watch malloc */
 #else
-#define LARGE ((size_t)1 << 22)
+#define LARGE ((size_t)1 << 21)
 #endif
 
 #define STEPS 64 /* of the limit, from one look to the next */

@@ -16,7 +16,9 @@
 
 struct names {
 	const struct kr_history *h;
-	const kr_token *token;
+	const struct kr_asg_version *versions;
+	const kr_token *token;   /* of each version, or */
+	const kr_token *initial; /* per key, where of others the trace says what was written last */
 	/* that the trace does not have, but a counter turned out to start with; by id, from h->values.n on */
 	const int64_t *numbers;
 	uint32_t count;
@@ -50,10 +52,28 @@ static void name_part(const void *data, uint32_t label, struct kr_str *out)
 		kr_history_json_value(names->h, (kr_value){label}, out);
 }
 
+static kr_token token_of(const struct names *names, kr_version v)
+{
+	const struct kr_history *h = names->h;
+	const struct kr_asg_version *version = &names->versions[v.i];
+	struct kr_write write;
+
+	if (version->writer.i == KR_NONE)
+		return names->initial[version->key.i];
+
+	const struct kr_transaction *txn = &h->txns.at[version->writer.i];
+
+	for (uint32_t i = txn->op_first + txn->op_count; i-- > txn->op_first;)
+		for (uint32_t n = kr_write_count(h, &h->ops.at[i]); n-- > 0;)
+			if (kr_write_at(h, &h->ops.at[i], n, &write) && write.key.i == version->key.i)
+				return kr_token_of(write.told);
+	return KR_TOKEN_UNTOLD;
+}
+
 static void name_value(const void *data, kr_version v, struct kr_str *out)
 {
 	const struct names *names = data;
-	uint32_t id = names->token[v.i].i, known = names->h->values.n;
+	uint32_t id = (names->token ? names->token[v.i] : token_of(names, v)).i, known = names->h->values.n;
 
 	if (id < known)
 		kr_history_json_value(names->h, (kr_value){id}, out);
@@ -68,12 +88,18 @@ static enum kr_status give_names(const struct kr_work *w, const struct kr_writes
 	struct names *names = KR_NEW(w->arena, struct names);
 	uint32_t count = any_grows ? 0 : w->numbers->own.n;
 	int64_t *numbers = KR_NEW_ARRAY(w->arena, int64_t, count);
+	bool all = any_grows || count > 0;
+	kr_token *token = KR_NEW_ARRAY(w->arena, kr_token, all ? asg->nversions : asg->nkeys);
 
-	if (!names || !numbers)
+	if (!names || !numbers || !token)
 		return KR_NOMEM;
 	if (count > 0)
 		memcpy(numbers, w->numbers->own.at, count * sizeof *numbers);
-	*names = (struct names){w->h, writes->token, numbers, count, asg->parts};
+	for (uint32_t v = 0; all && v < asg->nversions; v++)
+		token[v] = writes->token[v];
+	for (uint32_t k = 0; !all && k < asg->nkeys; k++)
+		token[k] = writes->token[asg->keys[k].first];
+	*names = (struct names){w->h, asg->versions, all ? token : NULL, token, numbers, count, asg->parts};
 	asg->names = (struct kr_asg_names){names, name_txn, name_key, name_value, name_part};
 	return KR_OK;
 }
@@ -83,7 +109,7 @@ static enum kr_status give_names(const struct kr_work *w, const struct kr_writes
 enum kr_status kr_analyze_refuse(const struct kr_work *w, kr_txn t, uint32_t op, const char *what)
 {
 	const struct kr_transaction *txn = &w->h->txns.at[t.i];
-	const char *file = txn->file < w->h->files.n ? w->h->files.at[txn->file] : NULL;
+	const char *file = kr_history_file(w->h, t, NULL);
 	char name[80];
 
 	kr_err_set(w->err, KR_UNSUPPORTED, "operation %u of %s: %s is not supported yet", op,
@@ -131,6 +157,9 @@ static enum kr_status fill_txns(const struct kr_work *w, const uint8_t *presence
 	asg->txns = KR_NEW_ARRAY(w->arena, struct kr_asg_txn, asg->ntxns);
 	if (!asg->txns)
 		return KR_NOMEM;
+	if (asg->ntxns > 0)
+		asg->times = (struct kr_asg_times){&h->txns.at->begin_invoked, &h->txns.at->end_returned,
+			sizeof *h->txns.at / sizeof(int64_t)};
 	for (uint32_t t = 0; t < asg->ntxns; t++) {
 		const struct kr_transaction *from = &h->txns.at[t];
 
@@ -140,8 +169,6 @@ static enum kr_status fill_txns(const struct kr_work *w, const uint8_t *presence
 			.has_begin = from->flags & KR_TXN_HAS_BEGIN,
 			.has_end = from->flags & KR_TXN_HAS_END,
 			.session = from->session.i,
-			.begin = from->flags & KR_TXN_HAS_BEGIN ? from->begin_invoked : 0,
-			.end = from->flags & KR_TXN_HAS_END ? from->end_returned : 0,
 		};
 		KR_TRY(kr_ctx_tick(w->ctx));
 	}

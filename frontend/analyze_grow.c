@@ -48,7 +48,7 @@ static enum kr_status append_parts(const struct kr_parts *p)
 	out->nversions = (uint32_t)nversions;
 	out->keys = KR_NEW_ARRAY(w->arena, struct kr_asg_key, (size_t)out->nkeys + 1);
 	out->versions = KR_NEW_ARRAY(w->arena, struct kr_asg_version, nversions);
-	out->token = KR_NEW_ARRAY(w->arena, kr_token, nversions);
+	out->token = KR_NEW_ARRAY(w->scratch, kr_token, nversions);
 	out->parts = KR_NEW_ARRAY(w->arena, struct kr_asg_part, p->parts.n);
 	if (!out->keys || !out->versions || !out->token || !out->parts)
 		return KR_NOMEM;

@@ -141,7 +141,7 @@ enum kr_status kr_analyze_versions(const struct kr_work *w, struct kr_writes *ou
 	KR_TRY(kr_analyze_each_write(w, out, false, take_version, &making));
 	KR_TRY(number_keys(w, making.next, out));
 	out->versions = KR_NEW_ARRAY(w->arena, struct kr_asg_version, out->nversions);
-	out->token = KR_NEW_ARRAY(w->arena, kr_token, out->nversions);
+	out->token = KR_NEW_ARRAY(w->scratch, kr_token, out->nversions);
 	if (!out->versions || !out->token)
 		return KR_NOMEM;
 	for (uint32_t k = 0; k < nkeys; k++) {

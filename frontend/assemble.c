@@ -55,9 +55,9 @@ static enum kr_status begin(struct kr_assembling *place, const struct kr_event *
 	place->txn = (struct kr_transaction){.id = e->txn,
 		.session = e->session,
 		.status = KR_UNKNOWN,
-		.flags = (uint16_t)(e->flags & ~(unsigned)KR_TXN_TIMES),
-		.file = e->file,
+		.flags = e->flags & ~(unsigned)KR_TXN_TIMES & KR_TXN_FLAGS,
 		.line = e->line};
+	kr_txn_put_file(&place->txn, e->file);
 	place->white_box = e->white_box;
 	if (e->timed) {
 		place->txn.flags |= KR_TXN_HAS_BEGIN | (e->open ? KR_TXN_BEGIN_OPEN : 0);
@@ -85,9 +85,9 @@ static enum kr_status add(struct kr_history *h, struct kr_assembling *place, str
 static enum kr_status end(struct kr_history *h, struct kr_assembling *place, const struct kr_event *e,
 	struct kr_err *err)
 {
-	place->txn.status = e->status;
+	place->txn.status = (enum kr_txn_status)e->status & 3;
 	place->txn.flags =
-		(uint16_t)((e->flags & ~(unsigned)KR_TXN_TIMES) | (place->txn.flags & KR_TXN_TIMES));
+		((e->flags & ~(unsigned)KR_TXN_TIMES) | (place->txn.flags & KR_TXN_TIMES)) & KR_TXN_FLAGS;
 	place->white_box = e->white_box;
 	if (e->timed) {
 		place->txn.flags |= KR_TXN_HAS_END | (e->open ? KR_TXN_END_OPEN : 0);

@@ -148,7 +148,7 @@ static enum kr_status read_start(struct cobra *c, const unsigned char *record)
 
 static enum kr_status read_commit(struct cobra *c, const unsigned char *record)
 {
-	struct kr_transaction txn = {.session = c->session, .status = KR_COMMITTED, .file = c->file};
+	struct kr_transaction txn = {.session = c->session, .status = KR_COMMITTED};
 	struct kr_err why;
 
 	if (!c->open)
@@ -157,6 +157,7 @@ static enum kr_status read_commit(struct cobra *c, const unsigned char *record)
 		return bad(c, c->offset,
 			"the commit names another transaction, expected the one that is open");
 	c->open = false;
+	kr_txn_put_file(&txn, c->file);
 	txn.id = word_value(c, c->id);
 	if (txn.id.i == KR_NONE)
 		return KR_NOMEM;

@@ -57,9 +57,7 @@ static enum kr_status take_session(struct elle *e, struct elle_process *p)
 static enum kr_status add_txn(struct elle *e, struct elle_process *p, enum kr_txn_status outcome,
 	uint32_t line)
 {
-	struct kr_transaction txn = {.id = {KR_NONE},
-		.status = (uint8_t)outcome,
-		.line = p->open ? p->line : line};
+	struct kr_transaction txn = {.id = {KR_NONE}, .status = outcome, .line = p->open ? p->line : line};
 	KR_TRY(take_session(e, p));
 	txn.session = p->session;
 	if (e->timed_out)

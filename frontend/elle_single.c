@@ -148,16 +148,17 @@ static enum kr_status read_write(struct elle *e, uint32_t value, bool known)
 
 static enum kr_status read_cas(struct elle *e, uint32_t value, bool known)
 {
-	struct kr_operation op = {.kind = KR_OP_CAS, .flags = KR_OPF_DONE};
 	struct single s;
-	enum kr_status status = split_cas(e, value, &s);
+	kr_value expected, written;
+	kr_key key;
 
 	(void)known;
-	if (status || (status = take_value(e, s.parts[s.n - 2], false, &op.a)) ||
-		(status = take_value(e, s.parts[s.n - 1], true, &op.b)) ||
-		(status = take_key(e, &s, &op.key)))
-		return status;
-	return kr_foreign_put(e->forms.h, op);
+	KR_TRY(split_cas(e, value, &s));
+	KR_TRY(take_value(e, s.parts[s.n - 2], false, &expected));
+	KR_TRY(take_value(e, s.parts[s.n - 1], true, &written));
+	KR_TRY(take_key(e, &s, &key));
+	return kr_foreign_put(e->forms.h,
+		(struct kr_operation){KR_OP_CAS, KR_OPF_DONE, key, expected, {written}});
 }
 
 static enum kr_status read_add(struct elle *e, uint32_t value, bool known)

@@ -40,15 +40,12 @@ enum kr_status kr_foreign_put(struct kr_history *h, struct kr_operation op)
 enum kr_status kr_foreign_op(struct kr_history *h, enum kr_op_kind kind, kr_key key, kr_value a, bool known)
 {
 	return kr_foreign_put(h,
-		(struct kr_operation){.kind = (uint8_t)kind,
-			.flags = known ? KR_OPF_KNOWN : 0,
-			.key = key,
-			.a = a});
+		(struct kr_operation){.kind = kind, .flags = known ? KR_OPF_KNOWN : 0, .key = key, .a = a});
 }
 
 enum kr_status kr_foreign_scan(struct kr_history *h, enum kr_op_kind kind, const struct kr_scan *scan)
 {
-	struct kr_operation op = {.kind = (uint8_t)kind, .key = {KR_NONE}, .scan = h->scans.n};
+	struct kr_operation op = {.kind = kind, .key = {KR_NONE}, .scan = h->scans.n};
 
 	return kr_vec_push(h->mem, &h->scans, *scan) ? kr_foreign_put(h, op) : KR_NOMEM;
 }

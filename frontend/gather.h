@@ -7,7 +7,7 @@
 
 struct kr_gather_op {
 	uint32_t txn;
-	uint8_t kind; /* enum kr_op_kind: a read with its result, a write or an append */
+	enum kr_op_kind kind; /* a read with its result, a write or an append */
 	kr_key key;
 	kr_value a;
 };

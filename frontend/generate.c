@@ -106,7 +106,7 @@ static enum kr_status record_times(struct kr_history *h, const struct kr_sim_cli
 static enum kr_status record(struct kr_sim *s, struct kr_sim_client *c, struct kr_err *err)
 {
 	struct kr_history *h = s->h;
-	struct kr_transaction txn = {.id = {KR_NONE}, .status = (uint8_t)c->outcome};
+	struct kr_transaction txn = {.id = {KR_NONE}, .status = c->outcome};
 
 	txn.session = kr_generated_session(h, (uint32_t)(c - s->clients));
 	if (txn.session.i == KR_NONE || record_ops(h, c) != KR_OK)

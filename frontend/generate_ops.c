@@ -41,10 +41,14 @@ static kr_value next_value(struct kr_sim *s, kr_key key)
 static enum kr_status run_read(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t,
 	struct kr_operation *op)
 {
+	kr_value seen;
+
 	if (c->blank)
 		return KR_OK;
 	op->flags = KR_OPF_KNOWN;
-	return kr_sim_see(s, c, t, &op->a);
+	KR_TRY(kr_sim_see(s, c, t, &seen));
+	op->a = seen;
+	return KR_OK;
 }
 
 static enum kr_status run_write(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t,
@@ -76,7 +80,7 @@ static enum kr_status attempt(const struct kr_sim *s, struct kr_sim_touch *t, st
 	bool is = view.value.i == KR_ABSENT.i ? !is_there(s, seen) : view.value.i == seen.i;
 
 	if (is == view.other)
-		op->flags &= (uint8_t)~KR_OPF_DONE;
+		op->flags &= (unsigned)~KR_OPF_DONE & 15;
 	if (kr_write_at(s->h, op, 0, &write))
 		kr_sim_put(t, write.value);
 	return KR_OK;
@@ -124,6 +128,7 @@ static enum kr_status run_inc(struct kr_sim *s, struct kr_sim_client *c, struct 
 {
 	int64_t delta =
 		1 + (int64_t)kr_rng_below(&s->rng, s->options->values != 0 ? s->options->values : DELTAS);
+	kr_value seen;
 
 	if (s->options->values == 0 && kr_rng_below(&s->rng, NEGATIVE) == 0)
 		delta = -delta;
@@ -133,7 +138,9 @@ static enum kr_status run_inc(struct kr_sim *s, struct kr_sim_client *c, struct 
 	if (c->blank || chance(s, s->options->untold))
 		return KR_OK;
 	op->flags = KR_OPF_KNOWN;
-	return kr_sim_see(s, c, t, &op->b);
+	KR_TRY(kr_sim_see(s, c, t, &seen));
+	op->b = seen;
+	return KR_OK;
 }
 
 static enum kr_status run_grow(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t,
@@ -158,7 +165,7 @@ static enum kr_status run_max(struct kr_sim *s, struct kr_sim_client *c, struct 
 /* ---- which ---- */
 
 struct kind {
-	uint8_t op;
+	enum kr_op_kind op;
 	uint8_t blank; /* which kind of operation takes its place where results are lost */
 	enum kr_status (*run)(struct kr_sim *s, struct kr_sim_client *c, struct kr_sim_touch *t,
 		struct kr_operation *op);

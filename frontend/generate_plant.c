@@ -210,7 +210,8 @@ static bool plant_range(struct kr_history *h, const char *pairs, struct kr_opera
 
 static const struct {
 	char letter;
-	uint8_t kind, flags;
+	enum kr_op_kind kind;
+	uint8_t flags;
 	uint8_t values; /* that follow the key; 9: a list */
 } words[] = {
 	{'r', KR_OP_READ, KR_OPF_KNOWN, 1},
@@ -234,7 +235,7 @@ static enum kr_status plant_op(const struct kr_plant_site *site, const char *wor
 	while (words[i].letter != word[0])
 		i++;
 	op.kind = words[i].kind;
-	op.flags = words[i].flags;
+	op.flags = words[i].flags & 15u;
 	if (op.kind == KR_OP_RANGE)
 		return plant_range(h, word + 1, &op) && kr_vec_push(h->mem, &h->ops, op) ? KR_OK : KR_NOMEM;
 	op.key = plant_key(h, word[1]);

@@ -67,10 +67,11 @@ enum kr_op_kind { /* TRACE.md's operations */
 
 enum kr_op_flag { KR_OPF_KNOWN = 1, KR_OPF_DONE = 2, KR_OPF_HAS_ATTR = 4 };
 
-struct kr_operation {
-	uint8_t kind;  /* enum kr_op_kind */
-	uint8_t flags; /* enum kr_op_flag */
-	kr_key key;    /* KR_NONE for range, scan, update */
+/* 13 bytes: nothing takes more memory than the operations. */
+struct __attribute__((packed)) kr_operation {
+	enum kr_op_kind kind : 4;
+	uint8_t flags : 4; /* enum kr_op_flag */
+	kr_key key;        /* KR_NONE for range, scan, update */
 	kr_value a;
 	union {
 		kr_value b;
@@ -192,17 +193,26 @@ enum kr_txn_flag {
 		KR_TXN_HAS_SERIAL | KR_TXN_HAS_SNAPSHOT | KR_TXN_HAS_COMMIT_TS | KR_TXN_HAS_SNAPSHOT_T
 };
 
+#define KR_TXN_FLAGS 0x7ffu /* all of them */
+#define KR_TXN_FILES 0x7ffffu /* that transactions can tell apart */
+
+/* 56 bytes */
 struct kr_transaction {
 	kr_value id;         /* integer or string; unique */
 	kr_session session;  /* KR_NONE: alone */
-	uint8_t status;      /* enum kr_txn_status */
-	uint16_t flags;      /* enum kr_txn_flag */
 	uint32_t op_first, op_count;
-	uint32_t file;       /* into files */
 	uint32_t line;       /* 1-based line (text formats) where it begins; for binary formats 0 */
+	uint32_t file : 19;  /* into files; KR_TXN_FILES: it is not known (kr_txn_put_file) */
+	enum kr_txn_status status : 2;
+	uint32_t flags : 11; /* enum kr_txn_flag */
 	int64_t begin_invoked, begin_returned; /* in the trace's time unit; KR_TXN_HAS_BEGIN */
 	int64_t end_invoked, end_returned;     /* KR_TXN_HAS_END */
 };
+
+static inline void kr_txn_put_file(struct kr_transaction *txn, uint32_t file)
+{
+	txn->file = file < KR_TXN_FILES ? file & KR_TXN_FILES : KR_TXN_FILES;
+}
 
 /* snapshot_t: of the statement that took the snapshot; only if some transaction has one: parallel to txns */
 struct kr_white_box { int64_t serial, snapshot, commit_ts, snapshot_t[2]; };
@@ -413,6 +423,14 @@ enum kr_status kr_history_forgive(struct kr_history *h, enum kr_status status, s
 
 /* The transaction with this id, or KR_NONE. */
 kr_txn kr_history_find(const struct kr_history *h, kr_value id);
+
+/* The file that t was read from; `none`: it was not, or that is not known. */
+static inline const char *kr_history_file(const struct kr_history *h, kr_txn t, const char *none)
+{
+	uint32_t file = h->txns.at[t.i].file;
+
+	return file < h->files.n && file < KR_TXN_FILES ? h->files.at[file] : none;
+}
 
 /* Checks what only the whole trace can tell: version orders that contradict each other or name a transaction
  * that did not write the key, is aborted or is named twice. Keys of no kind of which an array was read are

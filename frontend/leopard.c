@@ -349,8 +349,8 @@ static enum kr_status tell_cell(struct leopard *l, const struct statement *s, co
 		[UPDATE] = KR_OP_WRITE,
 		[INSERT] = KR_OP_INSERT,
 		[DELETE] = KR_OP_DELETE};
-	struct kr_operation op = {.kind = (uint8_t)(cell->read ? KR_OP_READ : kinds[s->what]),
-		.key = key_of(l, cell, column)};
+	const enum kr_op_kind kind = cell->read ? KR_OP_READ : kinds[s->what];
+	struct kr_operation op = {.kind = kind, .key = key_of(l, cell, column)};
 
 	if (op.key.i == KR_NONE)
 		return KR_NOMEM;

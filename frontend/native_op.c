@@ -16,13 +16,13 @@ struct form {
 };
 
 static enum kr_status put_bool_flag(struct kr_native *n, const struct kr_node *json, const char *what,
-	uint8_t *flags)
+	struct kr_operation *out)
 {
 	bool done = false;
 	enum kr_status status = kr_native_put_bool(n, json, what, &done);
 
 	if (done)
-		*flags |= KR_OPF_DONE;
+		out->flags |= KR_OPF_DONE;
 	return status;
 }
 
@@ -32,10 +32,19 @@ static const struct kr_node *argument(const struct kr_native *n, const struct kr
 	return index < n->arguments ? kr_node_at(op, index + 1) : NULL;
 }
 
+static enum kr_status put_key(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
+{
+	kr_key key;
+
+	KR_TRY(kr_native_put_key(n, argument(n, op, 0), "the key", &key));
+	out->key = key;
+	return KR_OK;
+}
+
 static enum kr_status read_r(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
 	const struct kr_node *value = argument(n, op, 1);
-	enum kr_status status = kr_native_put_key(n, argument(n, op, 0), "the key", &out->key);
+	enum kr_status status = put_key(n, op, out);
 
 	if (status || !value)
 		return status;
@@ -47,40 +56,44 @@ static enum kr_status read_r(struct kr_native *n, const struct kr_node *op, stru
 /* w, append, add */
 static enum kr_status read_key_value(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
-	enum kr_status status = kr_native_put_key(n, argument(n, op, 0), "the key", &out->key);
+	kr_value value;
 
-	return status ? status
-		      : kr_native_put_value(n, argument(n, op, 1),
-				out->kind == KR_OP_WRITE ? "the value" : "the element", &out->a);
+	KR_TRY(put_key(n, op, out));
+	KR_TRY(kr_native_put_value(n, argument(n, op, 1),
+		out->kind == KR_OP_WRITE ? "the value" : "the element", &value));
+	out->a = value;
+	return KR_OK;
 }
 
 static enum kr_status read_d(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
 	const struct kr_node *found = argument(n, op, 1);
-	enum kr_status status = kr_native_put_key(n, argument(n, op, 0), "the key", &out->key);
+	enum kr_status status = put_key(n, op, out);
 
 	if (status || !found)
 		return status;
 	out->flags |= KR_OPF_KNOWN;
-	return put_bool_flag(n, found, "\"found\", the second argument,", &out->flags);
+	return put_bool_flag(n, found, "\"found\", the second argument,", out);
 }
 
 static enum kr_status read_insert(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
 	enum kr_status status = read_key_value(n, op, out);
 
-	return status ? status
-		      : put_bool_flag(n, argument(n, op, 2), "\"done\", the third argument,", &out->flags);
+	return status ? status : put_bool_flag(n, argument(n, op, 2), "\"done\", the third argument,", out);
 }
 
 static enum kr_status read_cas(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
-	KR_TRY(kr_native_put_key(n, argument(n, op, 0), "the key", &out->key));
+	kr_value written;
+
+	KR_TRY(put_key(n, op, out));
 	out->a = kr_native_value(n, argument(n, op, 1));
 	if (out->a.i == KR_NONE)
 		return KR_NOMEM;
-	KR_TRY(kr_native_put_value(n, argument(n, op, 2), "the new value", &out->b));
-	return put_bool_flag(n, argument(n, op, 3), "\"done\", the fourth argument,", &out->flags);
+	KR_TRY(kr_native_put_value(n, argument(n, op, 2), "the new value", &written));
+	out->b = written;
+	return put_bool_flag(n, argument(n, op, 3), "\"done\", the fourth argument,", out);
 }
 
 static enum kr_status put_number(struct kr_native *n, const struct kr_node *json, const char *what,
@@ -95,21 +108,27 @@ static enum kr_status put_number(struct kr_native *n, const struct kr_node *json
 static enum kr_status read_inc(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
 	const struct kr_node *result = argument(n, op, 2);
-	enum kr_status status = kr_native_put_key(n, argument(n, op, 0), "the key", &out->key);
+	kr_value delta, sum;
 
-	if (!status)
-		status = put_number(n, argument(n, op, 1), "the delta", &out->a);
-	if (status || !result)
-		return status;
+	KR_TRY(put_key(n, op, out));
+	KR_TRY(put_number(n, argument(n, op, 1), "the delta", &delta));
+	out->a = delta;
+	if (!result)
+		return KR_OK;
+	KR_TRY(put_number(n, result, "the new value", &sum));
 	out->flags |= KR_OPF_KNOWN;
-	return put_number(n, result, "the new value", &out->b);
+	out->b = sum;
+	return KR_OK;
 }
 
 static enum kr_status read_max(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
-	KR_TRY(kr_native_put_key(n, argument(n, op, 0), "the key", &out->key));
+	kr_value number;
 
-	return put_number(n, argument(n, op, 1), "the number", &out->a);
+	KR_TRY(put_key(n, op, out));
+	KR_TRY(put_number(n, argument(n, op, 1), "the number", &number));
+	out->a = number;
+	return KR_OK;
 }
 
 static const struct form forms[KR_OP_KINDS] = {
@@ -181,7 +200,7 @@ static enum kr_status read_op(struct kr_native *n, const struct kr_node *op, str
 			kr_op_name((enum kr_op_kind)kind), forms[kind].takes, count, count == 1 ? "" : "s");
 	if (kind == KR_OP_RANGE && count == 4 && !attributes)
 		attributes = last; /* one object may hold a range's options and its attributes */
-	out->op.kind = (uint8_t)kind;
+	out->op.kind = (enum kr_op_kind)kind;
 	n->arguments = count;
 	enum kr_status status = forms[kind].read(n, op, &out->op);
 	return status || !attributes ? status : kr_native_attributes(n, attributes, out);

@@ -128,7 +128,7 @@ static enum kr_status put_flags(struct kr_native *n, const struct kr_native_fiel
 	if (!status && failed && !f->end)
 		return kr_native_bad(n,
 			"\"failed\" without \"end\", expected the time of the end that failed");
-	txn->flags |= (uint16_t)((autocommit ? KR_TXN_AUTO : 0) | (failed ? KR_TXN_END_FAILED : 0));
+	txn->flags |= (autocommit ? KR_TXN_AUTO : 0u) | (failed ? KR_TXN_END_FAILED : 0u);
 	return status;
 }
 
@@ -186,18 +186,22 @@ static enum kr_status put_txn(struct kr_native *n, const struct kr_native_fields
 	struct kr_transaction *txn, struct kr_white_box *white_box)
 {
 	enum kr_status status = KR_OK;
+	uint8_t outcome = txn->status;
+	uint16_t told = 0;
 
 	if (f->id)
 		KR_TRY(kr_native_put_name(n, f->id, "\"id\"", &txn->id));
 	n->id = txn->id;
 	if (f->status)
-		status = kr_native_put_status(n, f->status, &txn->status);
+		status = kr_native_put_status(n, f->status, &outcome);
+	txn->status = (enum kr_txn_status)outcome & 3;
 	if (!status)
 		status = put_interval(n, f, txn);
 	if (!status)
 		status = put_flags(n, f, txn);
 	if (!status)
-		status = kr_native_white_box(n, f, &txn->flags, white_box);
+		status = kr_native_white_box(n, f, &told, white_box);
+	txn->flags |= told & KR_TXN_FLAGS;
 	if (!status)
 		status = put_ops(n, f->ops);
 	if (!status && f->s)

@@ -159,10 +159,10 @@ static enum kr_status read_txn(struct viper *v, struct kr_forms *f, kr_session s
 	struct kr_transaction txn = {.id = {KR_NONE},
 		.session = session,
 		.status = KR_COMMITTED,
-		.line = f->nodes.at[0].line,
-		.file = file};
+		.line = f->nodes.at[0].line};
 	uint32_t fields[3];
 	enum kr_status status = KR_OK;
+	kr_txn_put_file(&txn, file);
 
 	if (f->nodes.at[0].type != KR_FORM_MAP)
 		return kr_forms_bad(f, txn.line, "expected a transaction: {\"value\": [...]}");

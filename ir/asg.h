@@ -21,8 +21,11 @@ struct kr_asg_txn {
 	bool outcome_unknown;/* its client never learned: no so or rt edge leaves it */
 	bool has_begin, has_end;
 	uint32_t session;    /* KR_NONE: none */
-	int64_t begin, end;  /* begin invoked, end returned */
 };
+
+/* When begins were invoked and ends returned, of transactions that have these: of t at [t * step]. Borrowed
+ * from the history, which may be large, or in the ASG's arena. */
+struct kr_asg_times { const int64_t *begin, *end; size_t step; };
 
 struct kr_asg_key {
 	uint32_t first;      /* its initial version */
@@ -104,6 +107,7 @@ struct kr_asg {
 	uint32_t ntxns, nkeys, nversions, nobs, nsets, norders, nsessions;
 	uint32_t nparts, nsums, nterms;
 	struct kr_asg_txn *txns;
+	struct kr_asg_times times;
 	struct kr_asg_key *keys;         /* nkeys + 1, the last one for its `first` */
 	struct kr_asg_version *versions;
 	struct kr_observation *obs;      /* by transaction, then op */
@@ -152,6 +156,15 @@ static inline kr_version kr_asg_initial(const struct kr_asg *asg, kr_key k)
 static inline bool kr_asg_is_initial(const struct kr_asg *asg, kr_version v)
 {
 	return asg->versions[v.i].writer.i == KR_NONE;
+}
+
+static inline int64_t kr_asg_begin(const struct kr_asg *asg, kr_txn t)
+{
+	return asg->times.begin[t.i * asg->times.step];
+}
+static inline int64_t kr_asg_end(const struct kr_asg *asg, kr_txn t)
+{
+	return asg->times.end[t.i * asg->times.step];
 }
 
 static inline bool kr_asg_writes(const struct kr_asg *asg, kr_txn t)

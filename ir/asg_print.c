@@ -52,9 +52,9 @@ static void print_txns(const struct kr_asg *asg, struct kr_str *name, struct kr_
 		if (txn->session != KR_NONE)
 			kr_str_format(out, " session %u", txn->session);
 		if (txn->has_begin)
-			kr_str_format(out, " begin %lld", (long long)txn->begin);
+			kr_str_format(out, " begin %lld", (long long)kr_asg_begin(asg, (kr_txn){t}));
 		if (txn->has_end)
-			kr_str_format(out, " end %lld", (long long)txn->end);
+			kr_str_format(out, " end %lld", (long long)kr_asg_end(asg, (kr_txn){t}));
 		kr_str_add(out, "\n");
 	}
 }

@@ -27,6 +27,7 @@ struct reader {
 	struct kr_asg asg;
 	bool has_sessions, has_values;
 	KR_VEC(struct kr_asg_txn) txns;
+	KR_VEC(int64_t) times; /* begin and end of each */
 	KR_VEC(struct kr_asg_key) keys;
 	KR_VEC(struct kr_asg_version) versions;
 	KR_VEC(struct kr_asg_set) sets;
@@ -83,6 +84,7 @@ static enum kr_status read_txn(struct reader *r)
 {
 	struct kr_asg_txn txn = {.session = KR_NONE};
 	struct kr_text name;
+	int64_t begin = 0, end = 0;
 
 	KR_TRY(read_id(r, r->txns.n));
 	KR_TRY(read_name(r, &name));
@@ -96,13 +98,14 @@ static enum kr_status read_txn(struct reader *r)
 	}
 	if (kr_lex_accept(&r->lex, "begin")) {
 		txn.has_begin = true;
-		KR_TRY(kr_lex_i64(&r->lex, "a time", &txn.begin));
+		KR_TRY(kr_lex_i64(&r->lex, "a time", &begin));
 	}
 	if (kr_lex_accept(&r->lex, "end")) {
 		txn.has_end = true;
-		KR_TRY(kr_lex_i64(&r->lex, "a time", &txn.end));
+		KR_TRY(kr_lex_i64(&r->lex, "a time", &end));
 	}
-	return pushed(kr_vec_push(r->asg.mem, &r->txns, txn) && kr_vec_push(r->asg.mem, &r->txn_names, name));
+	return pushed(kr_vec_push(r->asg.mem, &r->times, begin) && kr_vec_push(r->asg.mem, &r->times, end) &&
+		kr_vec_push(r->asg.mem, &r->txns, txn) && kr_vec_push(r->asg.mem, &r->txn_names, name));
 }
 
 static enum kr_status read_key(struct reader *r)
@@ -371,6 +374,10 @@ static enum kr_status seal_arrays(struct reader *r)
 	struct kr_asg *asg = &r->asg;
 
 	SEAL(txns, r->txns);
+	const int64_t *times = seal(asg, r->times.at, r->times.n, sizeof *times);
+	if (!times)
+		return KR_NOMEM;
+	asg->times = (struct kr_asg_times){times, times + 1, 2};
 	SEAL(keys, r->keys);
 	asg->nkeys--; /* the last one only closes the one before it */
 	SEAL(versions, r->versions);
@@ -516,6 +523,7 @@ enum kr_status kr_asg_read(struct kr_asg *asg, struct kr_ctx *ctx, const char *t
 	enum kr_status status = read_all(&r);
 
 	kr_vec_done(mem, &r.txns);
+	kr_vec_done(mem, &r.times);
 	kr_vec_done(mem, &r.keys);
 	kr_vec_done(mem, &r.versions);
 	kr_vec_done(mem, &r.sets);

@@ -96,7 +96,7 @@ static enum kr_status index_begins(struct kr_evident *c)
 		return KR_NOMEM;
 	for (uint32_t t = 0; t < asg->ntxns; t++)
 		if (asg->txns[t].has_begin && is_present(c, (kr_txn){t}))
-			all[c->nbegun++] = (struct begun){asg->txns[t].begin, t};
+			all[c->nbegun++] = (struct begun){kr_asg_begin(asg, (kr_txn){t}), t};
 	KR_SORT(all, c->nbegun, by_begin);
 	for (uint32_t i = 0; i < c->nbegun; i++)
 		c->by_begin[i].i = all[i].txn;
@@ -260,9 +260,9 @@ static enum kr_status add_time(struct kr_evident *c, kr_txn t, struct kr_links *
 	const struct kr_asg_txn *a = &c->ir->asg->txns[t.i];
 	int64_t end;
 
-	if (!a->has_end || __builtin_add_overflow(a->end, c->ir->asg->clock_skew, &end))
+	if (!a->has_end || __builtin_add_overflow(kr_asg_end(c->ir->asg, t), c->ir->asg->clock_skew, &end))
 		return KR_OK;
-	for (uint32_t i = c->nbegun; i-- > 0 && c->ir->asg->txns[c->by_begin[i].i].begin > end;)
+	for (uint32_t i = c->nbegun; i-- > 0 && kr_asg_begin(c->ir->asg, c->by_begin[i]) > end;)
 		if (!push(c, out,
 			    (struct kr_link){KR_RT, t, c->by_begin[i], {KR_NONE}, {KR_NONE}, {KR_NONE},
 				    KR_NONE}))

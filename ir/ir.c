@@ -5,6 +5,8 @@
  * than a" needs no copy of the graph. */
 #include "ir/ir.h"
 
+#include <string.h>
+
 #include "base/order.h"
 
 #include "ir/clock.h"
@@ -22,25 +24,61 @@ static enum kr_status add_program_edges(struct kr_ir *ir)
 	return KR_OK;
 }
 
+/* Marks observations that share their key with another one of their transaction. `last`: per key, zeroed. */
+static void mark_siblings(const struct kr_asg *asg, uint64_t *has, uint32_t *last)
+{
+	for (uint32_t o = 0; o < asg->nobs; o++) {
+		uint32_t *before = &last[asg->obs[o].key.i]; /* 1 + the last one of the key */
+		if (*before > 0 && asg->obs[*before - 1].txn.i == asg->obs[o].txn.i) {
+			kr_bits_set(has, *before - 1);
+			kr_bits_set(has, o);
+		}
+		*before = o + 1;
+	}
+}
+
+/* Makes rings of those that are marked. `last`: the same. */
+static void join_siblings(const struct kr_asg *asg, const struct kr_siblings *s, uint32_t *last)
+{
+	uint32_t place = 0;
+	for (uint32_t w = 0; place < s->n; w++) {
+		for (uint64_t bits = s->has[w]; bits; bits &= bits - 1, place++) {
+			kr_obs o = {w * 64 + (uint32_t)__builtin_ctzll(bits)};
+			uint32_t *before = &last[asg->obs[o.i].key.i];
+			s->next[place] = o;
+			if (*before > 0 && asg->obs[*before - 1].txn.i == asg->obs[o.i].txn.i) {
+				kr_obs *closing = &s->next[kr_sibling_place(s, (kr_obs){*before - 1})];
+				s->next[place] = *closing;
+				*closing = o;
+			}
+			*before = o.i + 1;
+		}
+	}
+}
+
 static enum kr_status link_siblings(struct kr_ir *ir)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
 	const struct kr_asg *asg = ir->asg;
-	/* per key: 1 + its last observation so far */
+	struct kr_siblings *s = &ir->siblings;
+	size_t words = KR_BITS_WORDS(asg->nobs);
+	s->has = kr_mem_alloc(mem, words, sizeof *s->has);
+	s->before = kr_mem_alloc(mem, words, sizeof *s->before);
 	uint32_t *last = kr_mem_alloc(mem, asg->nkeys, sizeof *last);
-	if (!last)
-		return KR_NOMEM;
-	for (uint32_t o = 0; o < asg->nobs; o++) {
-		uint32_t *before = &last[asg->obs[o].key.i];
-		if (*before > 0 && asg->obs[*before - 1].txn.i == asg->obs[o].txn.i) {
-			uint32_t *sibling = &ir->sibling[*before - 1];
-			ir->sibling[o] = *sibling ? *sibling : *before;
-			*sibling = o + 1;
-		}
-		*before = o + 1;
+	bool ok = s->has && s->before && last;
+	if (ok)
+		mark_siblings(asg, s->has, last);
+	for (size_t w = 0; ok && w < words; w++) {
+		s->before[w] = s->n;
+		s->n += (uint32_t)__builtin_popcountll(s->has[w]);
+	}
+	ok = ok && (s->next = kr_mem_alloc(mem, s->n, sizeof *s->next)) != NULL;
+	if (ok && s->n > 0) {
+		memset(last, 0, asg->nkeys * sizeof *last);
+		join_siblings(asg, s, last);
 	}
 	kr_mem_free(mem, last, asg->nkeys, sizeof *last);
-	return KR_OK;
+	return ok ? KR_OK : KR_NOMEM;
 }
 
 static enum kr_status allocate(struct kr_ir *ir)
@@ -49,17 +87,15 @@ static enum kr_status allocate(struct kr_ir *ir)
 	const struct kr_asg *asg = ir->asg;
 	ir->source = kr_mem_alloc(mem, asg->nobs, sizeof *ir->source);
 	ir->source_age = kr_mem_alloc(mem, asg->nobs, sizeof *ir->source_age);
-	ir->sibling = kr_mem_alloc(mem, asg->nobs, sizeof *ir->sibling);
 	ir->presence = kr_mem_alloc(mem, asg->ntxns, sizeof *ir->presence);
 	ir->presence_why = kr_mem_alloc(mem, asg->ntxns, sizeof *ir->presence_why);
-	if (!ir->source || !ir->source_age || !ir->sibling || !ir->presence || !ir->presence_why ||
+	if (!ir->source || !ir->source_age || !ir->presence || !ir->presence_why ||
 		!kr_vec_reserve(mem, &ir->head, ir->nnodes))
 		return KR_NOMEM;
 	for (uint32_t o = 0; o < asg->nobs; o++)
 		ir->source[o].i = KR_NONE;
 	for (uint32_t t = 0; t < asg->ntxns; t++) {
 		ir->presence[t] = asg->txns[t].presence;
-		ir->presence_why[t].i = KR_NONE;
 	}
 	for (uint32_t v = 0; v < ir->nnodes; v++)
 		ir->head.at[ir->head.n++] = KR_NONE;
@@ -91,7 +127,9 @@ void kr_ir_done(struct kr_ir *ir)
 	kr_vec_done(mem, &ir->head);
 	kr_mem_free(mem, ir->source, ir->asg->nobs, sizeof *ir->source);
 	kr_mem_free(mem, ir->source_age, ir->asg->nobs, sizeof *ir->source_age);
-	kr_mem_free(mem, ir->sibling, ir->asg->nobs, sizeof *ir->sibling);
+	kr_mem_free(mem, ir->siblings.has, KR_BITS_WORDS(ir->asg->nobs), sizeof *ir->siblings.has);
+	kr_mem_free(mem, ir->siblings.before, KR_BITS_WORDS(ir->asg->nobs), sizeof *ir->siblings.before);
+	kr_mem_free(mem, ir->siblings.next, ir->siblings.n, sizeof *ir->siblings.next);
 	kr_mem_free(mem, ir->presence, ir->asg->ntxns, sizeof *ir->presence);
 	kr_mem_free(mem, ir->presence_why, ir->asg->ntxns, sizeof *ir->presence_why);
 	kr_clock_free(mem, ir->clock);

@@ -17,11 +17,13 @@
 #ifndef KR_IR_IR_H
 #define KR_IR_IR_H
 
+#include "base/bits.h"
 #include "ir/asg.h"
 #include "ir/level.h"
 #include "krait/module.h"
 
-struct kr_edge {
+/* 14 bytes, not 16 */
+struct __attribute__((packed, aligned(2))) kr_edge {
 	kr_node from, to;
 	uint32_t why;   /* kr_obs.i for wr, rw and KR_RULE_READER; kr_key.i for given ww; else KR_NONE */
 	uint8_t kind;   /* enum kr_edge_kind */
@@ -36,6 +38,14 @@ const char *kr_rule_name(enum kr_rule rule); /* as in the text form: "given", "s
 struct kr_clock;
 struct kr_proof;
 struct kr_units;
+
+/* Observations of one key by one transaction, in rings; most observations are alone. */
+struct kr_siblings {
+	uint64_t *has;    /* per observation, a bit: it is not alone */
+	uint32_t *before; /* per word of these: how many are set in the words before it */
+	kr_obs *next;     /* per observation that is not alone, in their order */
+	uint32_t n;
+};
 
 KR_VEC_NAMED(kr_rounds, uint64_t);
 
@@ -57,14 +67,12 @@ struct kr_ir {
 	KR_VEC(uint32_t) head;           /* per node: newest edge out of it, or KR_NONE */
 	/* per observation; KR_NONE: open, or its transaction is not (yet) known to be present */
 	kr_version *source;
-	/* per observation: 1 + another one of the same key by the same transaction, in a ring; 0: it is
-	 * alone */
-	uint32_t *sibling;
+	struct kr_siblings siblings;
 	/* per observation: number of edges when its source became known (0: the trace alone tells) */
 	uint32_t *source_age;
 	uint8_t *presence;               /* per transaction, enum kr_presence */
-	/* per transaction: the observation that can only have seen it, or KR_NONE */
-	kr_obs *presence_why;
+	/* per transaction: 1 + the observation that can only have seen it; 0: there is none */
+	uint32_t *presence_why;
 	struct kr_clock *clock;          /* NULL until the clock pass has run; owned */
 	struct kr_proof *conflict;       /* a refutation found by a pass, or NULL; owned */
 	/* How many sources were known when all orders of versions that the level's axioms force by them
@@ -99,6 +107,25 @@ static inline kr_txn kr_ir_txn(const struct kr_ir *ir, kr_node v)
 	if (kr_ir_is_time(ir, v))
 		return (kr_txn){KR_NONE};
 	return (kr_txn){ir->level->model == KR_NODES_TXN ? v.i : v.i / 2};
+}
+
+static inline uint32_t kr_sibling_place(const struct kr_siblings *s, kr_obs o)
+{
+	return s->before[o.i / 64] + kr_bits_below(s->has, o.i);
+}
+
+/* The next observation of the same key by the same transaction, in a ring; o itself if it is alone. */
+static inline kr_obs kr_ir_sibling(const struct kr_ir *ir, kr_obs o)
+{
+	const struct kr_siblings *s = &ir->siblings;
+
+	return kr_bits_get(s->has, o.i) ? s->next[kr_sibling_place(s, o)] : o;
+}
+
+/* The observation that can only have seen t, or KR_NONE. */
+static inline kr_obs kr_ir_presence_why(const struct kr_ir *ir, kr_txn t)
+{
+	return (kr_obs){ir->presence_why[t.i] - 1};
 }
 
 static inline bool kr_ir_is_present(const struct kr_ir *ir, kr_txn t)

@@ -46,11 +46,11 @@ static void print_facts(const struct kr_ir *ir, struct kr_str *out)
 static void print_presences(const struct kr_ir *ir, struct kr_str *out)
 {
 	for (uint32_t t = 0; t < ir->asg->ntxns; t++) {
-		if (ir->presence[t] == ir->asg->txns[t].presence && ir->presence_why[t].i == KR_NONE)
+		if (ir->presence[t] == ir->asg->txns[t].presence && ir->presence_why[t] == 0)
 			continue;
 		kr_str_format(out, "presence txn %u %s", t, presence_names[ir->presence[t]]);
-		if (ir->presence_why[t].i != KR_NONE)
-			kr_str_format(out, " why %u", ir->presence_why[t].i);
+		if (ir->presence_why[t] > 0)
+			kr_str_format(out, " why %u", ir->presence_why[t] - 1);
 		kr_str_add(out, "\n");
 	}
 }
@@ -153,7 +153,7 @@ static enum kr_status read_time(struct reader *r)
 static enum kr_status read_presence(struct reader *r)
 {
 	struct kr_ir *ir = r->ir;
-	uint32_t t;
+	uint32_t t, why = KR_NONE;
 	unsigned presence = KR_OPEN;
 
 	KR_TRY(kr_lex_expect(&r->lex, "txn"));
@@ -162,8 +162,8 @@ static enum kr_status read_presence(struct reader *r)
 		&presence));
 	ir->presence[t] = (uint8_t)presence;
 	if (kr_lex_accept(&r->lex, "why"))
-		KR_TRY(kr_lex_u32(&r->lex, "the number of an observation", ir->asg->nobs,
-			&ir->presence_why[t].i));
+		KR_TRY(kr_lex_u32(&r->lex, "the number of an observation", ir->asg->nobs, &why));
+	ir->presence_why[t] = why + 1;
 	return KR_OK;
 }
 
@@ -194,7 +194,8 @@ static enum kr_status read_kind(struct kr_lex *lex, uint8_t *out)
 
 static enum kr_status read_edge(struct reader *r)
 {
-	struct kr_edge edge = {.why = KR_NONE, .rule = KR_RULE_GIVEN};
+	uint32_t from, to, why = KR_NONE;
+	uint8_t kind = 0;
 	const char *before = r->lex.at;
 	uint32_t index;
 	unsigned rule = KR_RULE_GIVEN;
@@ -204,18 +205,17 @@ static enum kr_status read_edge(struct reader *r)
 		r->lex.at = before;
 		return kr_lex_fail(&r->lex, "the next number");
 	}
-	KR_TRY(read_kind(&r->lex, &edge.kind));
-	KR_TRY(kr_lex_u32(&r->lex, "the number of a node", r->ir->nnodes, &edge.from.i));
+	KR_TRY(read_kind(&r->lex, &kind));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of a node", r->ir->nnodes, &from));
 	KR_TRY(kr_lex_expect(&r->lex, "->"));
-	KR_TRY(kr_lex_u32(&r->lex, "the number of a node", r->ir->nnodes, &edge.to.i));
+	KR_TRY(kr_lex_u32(&r->lex, "the number of a node", r->ir->nnodes, &to));
 	if (kr_lex_accept(&r->lex, "why"))
-		KR_TRY(kr_lex_u32(&r->lex, "the number of an observation or key", KR_NONE, &edge.why));
+		KR_TRY(kr_lex_u32(&r->lex, "the number of an observation or key", KR_NONE, &why));
 	if (kr_lex_accept(&r->lex, "rule")) {
 		KR_TRY(read_name(&r->lex, rule_names, KR_RULES,
 			"a rule (given, source, reader, later, writers, update)", &rule));
-		edge.rule = (uint8_t)rule;
 	}
-	return kr_ir_add_edge(r->ir, edge);
+	return kr_ir_add_edge(r->ir, (struct kr_edge){{from}, {to}, why, kind, (uint8_t)rule});
 }
 
 static enum kr_status read_lines(struct reader *r)

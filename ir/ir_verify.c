@@ -45,7 +45,7 @@ static enum kr_status verify_adjacency(const struct kr_ir *ir, struct kr_err *er
 /* t, of unknown outcome by the ASG, is present because observation `why` can only have seen it. */
 static enum kr_status verify_forced(const struct kr_ir *ir, uint32_t t, struct kr_err *err)
 {
-	kr_obs why = ir->presence_why[t];
+	kr_obs why = kr_ir_presence_why(ir, (kr_txn){t});
 
 	KR_IR_CHECK(why.i < ir->asg->nobs, "transaction %u is present for no reason", t);
 
@@ -75,7 +75,7 @@ static enum kr_status verify_presences(const struct kr_ir *ir, struct kr_err *er
 		}
 		KR_IR_CHECK(told == KR_OPEN || ir->presence[t] == told,
 			"transaction %u has a presence other than the trace tells", t);
-		KR_IR_CHECK(ir->presence_why[t].i == KR_NONE,
+		KR_IR_CHECK(ir->presence_why[t] == 0,
 			"transaction %u has a reason to be present that it does not need", t);
 	}
 	return KR_OK;

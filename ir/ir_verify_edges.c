@@ -326,7 +326,7 @@ static enum kr_status collect_ends(const struct kr_ir *ir, int64_t *latest, stru
 
 		if (edge->kind != KR_RT || !kr_ir_is_time(ir, edge->to))
 			continue;
-		KR_IR_CHECK(!__builtin_add_overflow(ir->asg->txns[kr_ir_txn(ir, edge->from).i].end,
+		KR_IR_CHECK(!__builtin_add_overflow(kr_asg_end(ir->asg, kr_ir_txn(ir, edge->from)),
 				    ir->asg->clock_skew, &end),
 			"rt edge %u leaves an end past the end of time", e);
 		if (latest[node] < end)
@@ -346,7 +346,7 @@ static enum kr_status check_begins(const struct kr_ir *ir, const int64_t *latest
 
 		if (edge->kind == KR_RT && kr_ir_is_time(ir, edge->from))
 			KR_IR_CHECK(latest[edge->from.i - ir->first_time_node] <
-					ir->asg->txns[kr_ir_txn(ir, edge->to).i].begin,
+					kr_asg_begin(ir->asg, kr_ir_txn(ir, edge->to)),
 				"rt edge %u enters a begin that some end before it does not precede", e);
 	}
 	return KR_OK;

@@ -9,12 +9,11 @@ kr_obs kr_ir_other_sight(const struct kr_ir *ir, kr_obs o, kr_version v)
 	kr_obs none = {KR_NONE};
 	if (obs->predicate)
 		return none;
-	for (uint32_t next = ir->sibling[o.i]; next > 0 && next - 1 != o.i; next = ir->sibling[next - 1]) {
-		uint32_t p = next - 1;
-		const struct kr_observation *other = &asg->obs[p];
+	for (kr_obs p = kr_ir_sibling(ir, o); p.i != o.i; p = kr_ir_sibling(ir, p)) {
+		const struct kr_observation *other = &asg->obs[p.i];
 		if (other->set != obs->set && !kr_asg_in_set(asg, other->set, v) &&
 			kr_level_forbids_two_states(ir->level, other->predicate, obs->loose || other->loose))
-			return (kr_obs){p};
+			return p;
 	}
 	return none;
 }
@@ -64,7 +63,8 @@ bool kr_ir_precedes(const struct kr_ir *ir, kr_txn a, kr_txn b, enum kr_edge_kin
 			a.i < b.i;
 	if (ir->order < KR_ORDER_REALTIME || !x->has_end || !y->has_begin)
 		return false;
-	return !__builtin_add_overflow(x->end, ir->asg->clock_skew, &end) && end < y->begin;
+	return !__builtin_add_overflow(kr_asg_end(ir->asg, a), ir->asg->clock_skew, &end) &&
+		end < kr_asg_begin(ir->asg, b);
 }
 
 bool kr_ir_rw_joins(const struct kr_ir *ir, kr_txn t)

@@ -304,7 +304,7 @@ static enum kr_status explain_presence(struct closing *c, kr_txn t)
 {
 	/* an observer may be of unknown outcome itself */
 	for (uint32_t steps = 0; t.i != KR_NONE && steps <= c->ir->asg->ntxns; steps++) {
-		kr_obs why = c->ir->presence_why[t.i];
+		kr_obs why = kr_ir_presence_why(c->ir, t);
 		if (why.i == KR_NONE)
 			return KR_OK;
 		KR_TRY(explain_source(c, why));

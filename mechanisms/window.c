@@ -354,8 +354,8 @@ static bool put_txn(struct building *b, struct kr_held *t)
 	struct kr_carried_txn told = {0};
 	struct kr_transaction txn = {.id = t->id,
 		.session = t->session,
-		.status = t->status,
-		.flags = t->flags,
+		.status = (enum kr_txn_status)t->status & 3,
+		.flags = t->flags & KR_TXN_FLAGS,
 		.line = t->line,
 		.op_first = h->ops.n,
 		.end_invoked = t->end[0],
@@ -373,7 +373,7 @@ static bool put_txn(struct building *b, struct kr_held *t)
 		txn.begin_returned = t->body->begin[1];
 		white_box = t->body->white_box;
 	} else {
-		txn.flags &= (uint16_t) ~(KR_TXN_HAS_BEGIN | KR_TXN_BEGIN_OPEN | KR_TXN_HAS_SNAPSHOT_T);
+		txn.flags &= ~(KR_TXN_HAS_BEGIN | KR_TXN_BEGIN_OPEN | KR_TXN_HAS_SNAPSHOT_T) & KR_TXN_FLAGS;
 		told = told_of(&b->w->lefts.at[t->left_first]);
 	}
 	if (t->late)

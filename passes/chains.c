@@ -4,19 +4,13 @@
 
 #include "base/order.h"
 
-/* A writer by key, chain, position. */
-struct entry {
-	uint32_t key, chain, position, version;
-};
-
 struct indexing {
 	const struct kr_ir *ir;
 	const struct kr_clock *clock;
 	struct kr_chains *out;
 	kr_node *nodes;     /* tracked ones, by chain and position */
 	uint32_t *by_chain; /* per chain, and two more: into nodes */
-	uint32_t *by_key;   /* per key, and two more: into entries */
-	struct entry *entries;
+	uint32_t *by_key;   /* per key, and two more: into out->writers */
 };
 
 static bool counts(const struct indexing *x, kr_txn writer)
@@ -38,7 +32,7 @@ static void list_nodes(struct indexing *x)
 			x->nodes[x->by_chain[c->chain[c->by_rank[r]] + 1]++].i = c->by_rank[r];
 }
 
-static void list_entries(struct indexing *x)
+static void list_writers(struct indexing *x)
 {
 	const struct kr_asg *asg = x->ir->asg;
 	for (uint32_t i = 0; i < x->by_chain[x->clock->nchains]; i++) {
@@ -48,8 +42,8 @@ static void list_entries(struct indexing *x)
 			continue;
 		for (uint32_t j = asg->written_first[t.i]; j < asg->written_first[t.i + 1]; j++) {
 			uint32_t version = asg->written[j].i, key = asg->versions[version].key.i;
-			x->entries[x->by_key[key + 1]++] =
-				(struct entry){key, x->clock->chain[v.i], x->clock->position[v.i], version};
+			x->out->writers[x->by_key[key + 1]++] =
+				(struct kr_chain_writer){{version}, x->clock->position[v.i]};
 		}
 	}
 }
@@ -69,39 +63,48 @@ static enum kr_status sort_writers(struct indexing *x)
 			x->by_key[asg->versions[v].key.i + 2]++;
 	kr_index_places(x->by_key, asg->nkeys);
 	x->out->nwriters = x->by_key[asg->nkeys + 1];
-	x->entries = kr_mem_alloc(mem, x->out->nwriters, sizeof *x->entries);
-	if (!x->entries)
+	x->out->writers = kr_mem_alloc(mem, x->out->nwriters, sizeof *x->out->writers);
+	if (!x->out->writers)
 		return KR_NOMEM;
-	list_entries(x);
+	list_writers(x);
 	return KR_OK;
 }
 
-static bool begins_segment(const struct entry *e, uint32_t i)
+static const struct kr_asg_version *version_of(const struct indexing *x, uint32_t i)
 {
-	return i == 0 || e[i].key != e[i - 1].key || e[i].chain != e[i - 1].chain;
+	return &x->ir->asg->versions[x->out->writers[i].version.i];
 }
 
-static enum kr_status keep_writers(const struct indexing *x)
+static uint32_t chain_of(const struct indexing *x, uint32_t i)
+{
+	return x->clock->chain[kr_ir_out(x->ir, KR_WW, version_of(x, i)->writer).i];
+}
+
+static bool begins_segment(const struct indexing *x, uint32_t i)
+{
+	return i == 0 || version_of(x, i)->key.i != version_of(x, i - 1)->key.i ||
+		chain_of(x, i) != chain_of(x, i - 1);
+}
+
+static enum kr_status make_segments(const struct indexing *x)
 {
 	struct kr_mem *mem = &x->ir->ctx->mem;
 	struct kr_chains *c = x->out;
 	uint32_t segment = 0, key = 0;
 	for (uint32_t i = 0; i < c->nwriters; i++)
-		c->nsegments += begins_segment(x->entries, i);
-	c->writers = kr_mem_alloc(mem, c->nwriters, sizeof *c->writers);
+		c->nsegments += begins_segment(x, i);
 	c->segments = kr_mem_alloc(mem, c->nsegments, sizeof *c->segments);
 	c->segment_first = kr_mem_alloc(mem, (size_t)x->ir->asg->nkeys + 1, sizeof *c->segment_first);
-	if (!c->writers || !c->segments || !c->segment_first)
+	if (!c->segments || !c->segment_first)
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < c->nwriters; i++) {
-		const struct entry *e = &x->entries[i];
-		while (key <= e->key)
+		uint32_t position = c->writers[i].position;
+		while (key <= version_of(x, i)->key.i)
 			c->segment_first[key++] = segment;
-		if (begins_segment(x->entries, i))
-			c->segments[segment++] = (struct kr_segment){e->chain, i, 0, e->position, 0};
+		if (begins_segment(x, i))
+			c->segments[segment++] = (struct kr_segment){chain_of(x, i), i, 0, position, 0};
 		c->segments[segment - 1].count++;
-		c->segments[segment - 1].to = e->position;
-		c->writers[i] = (struct kr_chain_writer){{e->version}, e->position};
+		c->segments[segment - 1].to = position;
 	}
 	while (key <= x->ir->asg->nkeys)
 		c->segment_first[key++] = segment;
@@ -114,8 +117,7 @@ enum kr_status kr_chains_init(struct kr_chains *c, const struct kr_ir *ir, const
 	struct indexing x = {.ir = ir, .clock = clock, .out = c};
 	enum kr_status status = sort_writers(&x);
 	if (!status)
-		status = keep_writers(&x);
-	kr_mem_free(mem, x.entries, c->nwriters, sizeof *x.entries);
+		status = make_segments(&x);
 	kr_mem_free(mem, x.nodes, clock->nnodes, sizeof *x.nodes);
 	kr_mem_free(mem, x.by_chain, (size_t)clock->nchains + 2, sizeof *x.by_chain);
 	kr_mem_free(mem, x.by_key, (size_t)ir->asg->nkeys + 2, sizeof *x.by_key);

@@ -128,7 +128,7 @@ static enum kr_status take_only(struct work *w, struct kr_only *only, kr_obs o, 
 	if (writer.i == KR_NONE || ir->presence[writer.i] != KR_OPEN)
 		return KR_OK;
 	ir->presence[writer.i] = KR_PRESENT;
-	ir->presence_why[writer.i] = o;
+	ir->presence_why[writer.i] = o.i + 1;
 	*changed = true;
 	return enqueue(w, writer);
 }

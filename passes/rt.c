@@ -49,9 +49,9 @@ static uint32_t collect(const struct kr_ir *ir, struct event *out)
 		if (ir->presence[t] == KR_ABSENT_TXN)
 			continue;
 		if (txn->has_begin)
-			out[n++] = (struct event){txn->begin, {t}, false};
+			out[n++] = (struct event){kr_asg_begin(asg, (kr_txn){t}), {t}, false};
 		if (txn->has_end && !txn->outcome_unknown &&
-			!__builtin_add_overflow(txn->end, asg->clock_skew, &end))
+			!__builtin_add_overflow(kr_asg_end(asg, (kr_txn){t}), asg->clock_skew, &end))
 			out[n++] = (struct event){end, {t}, true};
 	}
 	return n;

@@ -25,7 +25,8 @@ static enum kr_status index_readers(struct kr_saturation *s)
 	s->reader_next = kr_mem_alloc(mem, asg->nobs, sizeof *s->reader_next);
 	s->matched = kr_mem_alloc(mem, KR_BITS_WORDS(asg->nversions), sizeof *s->matched);
 	s->nearest = kr_mem_alloc(mem, asg->nversions, sizeof *s->nearest);
-	s->watch = kr_mem_alloc(mem, asg->nobs, sizeof *s->watch);
+	s->watched = kr_ir_known_sources(s->ir) < asg->nobs ? asg->nobs : 0;
+	s->watch = kr_mem_alloc(mem, s->watched, sizeof *s->watch);
 	s->begun = kr_mem_alloc(mem, s->ir->nnodes, sizeof *s->begun);
 	s->bound = kr_mem_alloc(mem, asg->nkeys, sizeof *s->bound);
 	s->closed = kr_mem_alloc(mem, KR_BITS_WORDS(asg->nkeys), sizeof *s->closed);
@@ -65,7 +66,7 @@ void kr_saturation_done(struct kr_saturation *s)
 	kr_mem_free(mem, s->reader_next, asg->nobs, sizeof *s->reader_next);
 	kr_mem_free(mem, s->matched, KR_BITS_WORDS(asg->nversions), sizeof *s->matched);
 	kr_mem_free(mem, s->nearest, asg->nversions, sizeof *s->nearest);
-	kr_mem_free(mem, s->watch, asg->nobs, sizeof *s->watch);
+	kr_mem_free(mem, s->watch, s->watched, sizeof *s->watch);
 	kr_mem_free(mem, s->bound, asg->nkeys, sizeof *s->bound);
 	kr_mem_free(mem, s->closed, KR_BITS_WORDS(asg->nkeys), sizeof *s->closed);
 	kr_mem_free(mem, s->begun, s->ir->nnodes, sizeof *s->begun);

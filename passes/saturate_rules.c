@@ -314,7 +314,7 @@ static enum kr_status settle(struct kr_saturation *s, kr_obs o, kr_version v)
 	if (w.i != KR_NONE) {
 		if (!kr_ir_is_present(ir, w)) {
 			ir->presence[w.i] = KR_PRESENT;
-			ir->presence_why[w.i] = o;
+			ir->presence_why[w.i] = o.i + 1;
 			s->arrived = true;
 			kr_clock_touch(ir->clock, kr_ir_in(ir, KR_WR, w));
 			kr_clock_touch(ir->clock, kr_ir_out(ir, KR_WR, w));

@@ -23,7 +23,7 @@ static enum kr_status settle(struct work *w, kr_obs o, kr_version v)
 		return KR_OK;
 	if (ir->presence[writer.i] == KR_OPEN) {
 		ir->presence[writer.i] = KR_PRESENT;
-		ir->presence_why[writer.i] = o;
+		ir->presence_why[writer.i] = o.i + 1;
 		if (!kr_vec_push(&ir->ctx->mem, &w->queue, writer))
 			return KR_NOMEM;
 	}

@@ -49,7 +49,7 @@ static enum kr_status order_all(const struct pairs *x, kr_txn t, uint32_t op, kr
 			kr_pattern_sees(x->w->pattern, op, x->asg->obs[o].op) &&
 			kr_visibility_shows(x->w, (kr_obs){o}, v))
 			KR_TRY(order(x, (kr_obs){o}, v));
-		o = x->ir->sibling[o] ? x->ir->sibling[o] - 1 : o;
+		o = kr_ir_sibling(x->ir, (kr_obs){o}).i;
 	} while (o != mine - 1);
 	return KR_OK;
 }
@@ -129,16 +129,14 @@ static void remember(const struct pairs *x, kr_txn t, uint32_t session)
 
 /* ---- time ---- */
 
-static const struct kr_asg_txn *writer_of(const struct pairs *x, kr_version v)
-{
-	return &x->asg->txns[x->asg->versions[v.i].writer.i];
-}
+static kr_txn writer_of(const struct pairs *x, kr_version v) { return x->asg->versions[v.i].writer; }
 
 /* Has the writer of v returned before that time? */
 static bool returned(const struct pairs *x, kr_version v, int64_t time)
 {
 	int64_t end;
-	return !__builtin_add_overflow(writer_of(x, v)->end, x->asg->clock_skew, &end) && end < time;
+	return !__builtin_add_overflow(kr_asg_end(x->asg, writer_of(x, v)), x->asg->clock_skew, &end) &&
+		end < time;
 }
 
 static enum kr_status look_at_time(const struct pairs *x, kr_txn t)
@@ -151,15 +149,16 @@ static enum kr_status look_at_time(const struct pairs *x, kr_txn t)
 		if (!kr_visibility_counts(x->w, (kr_obs){o}))
 			continue;
 		KR_BISECT(at, x->end_first[k], x->end_first[k + 1],
-			returned(x, x->by_end[at], asg->txns[t.i].begin));
+			returned(x, x->by_end[at], kr_asg_begin(asg, t)));
 		while (at-- > x->end_first[k] && !returned(x, x->by_end[at], latest)) {
 			kr_version v = x->by_end[at];
 			bool seen = v.i == x->ir->source[o].i;
 			if (!seen && !kr_visibility_shows(x->w, (kr_obs){o}, v))
 				continue;
 			KR_TRY(order(x, (kr_obs){o}, v));
-			if (writer_of(x, v)->has_begin && writer_of(x, v)->begin > latest)
-				latest = writer_of(x, v)->begin;
+			kr_txn writer = writer_of(x, v);
+			if (asg->txns[writer.i].has_begin && kr_asg_begin(asg, writer) > latest)
+				latest = kr_asg_begin(asg, writer);
 			KR_TRY(kr_ctx_tick(x->ir->ctx));
 		}
 	}
@@ -193,9 +192,9 @@ static enum kr_status index_ends(struct pairs *x)
 	for (uint32_t k = 0; k < asg->nkeys; k++) {
 		uint32_t n = 0;
 		for (uint32_t v = asg->keys[k].first + 1; v < asg->keys[k + 1].first; v++) {
-			const struct kr_asg_txn *txn = writer_of(x, (kr_version){v});
-			if (txn->has_end && !txn->outcome_unknown)
-				of_key[n++] = (struct ending){txn->end, v};
+			kr_txn t = writer_of(x, (kr_version){v});
+			if (asg->txns[t.i].has_end && !asg->txns[t.i].outcome_unknown)
+				of_key[n++] = (struct ending){kr_asg_end(asg, t), v};
 		}
 		KR_SORT(of_key, n, by_end);
 		for (uint32_t i = 0; i < n; i++)

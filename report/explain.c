@@ -65,7 +65,7 @@ static void add_file(const char *file, struct kr_str *out)
 static void add_place(const struct kr_report *r, const struct kr_words *w, kr_txn t)
 {
 	const struct kr_transaction *txn = &w->h->txns.at[t.i];
-	const char *file = txn->file < w->h->files.n ? w->h->files.at[txn->file] : "generated";
+	const char *file = kr_history_file(w->h, t, "generated");
 
 	kr_str_add(w->out, w->cast->by_id ? " = (" : "  (");
 	if (txn->session.i != KR_NONE) {

@@ -30,7 +30,7 @@ static void add_other(const struct writer *w, const struct kr_lint_finding *f)
 		return;
 	kr_str_add(w->out, " (");
 	if (other->file != w->h->txns.at[f->txn.i].file)
-		kr_str_shown(w->out, w->h->files.at[other->file]);
+		kr_str_shown(w->out, kr_history_file(w->h, f->other, w->trace));
 	kr_str_format(w->out, "%s%u)", other->file != w->h->txns.at[f->txn.i].file ? ":" : "line ",
 		(unsigned)other->line);
 }
@@ -205,12 +205,7 @@ static void add_message(const struct writer *w, enum kr_lint_kind kind, const st
 	add_sentence(w, kind, f);
 }
 
-static const char *file_of(const struct writer *w, kr_txn t)
-{
-	uint32_t file = w->h->txns.at[t.i].file;
-
-	return file < w->h->files.n ? w->h->files.at[file] : w->trace;
-}
+static const char *file_of(const struct writer *w, kr_txn t) { return kr_history_file(w->h, t, w->trace); }
 
 /* ---- text ---- */
 

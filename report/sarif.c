@@ -49,10 +49,7 @@ static void add_place(struct kr_str *out, const char *path, uint32_t line)
 
 static void add_txn_place(struct kr_str *out, const struct kr_report *r, kr_txn t)
 {
-	const struct kr_transaction *txn = &r->history->txns.at[t.i];
-
-	add_place(out, txn->file < r->history->files.n ? r->history->files.at[txn->file] : r->trace,
-		txn->line);
+	add_place(out, kr_history_file(r->history, t, r->trace), r->history->txns.at[t.i].line);
 }
 
 static void begin(const struct kr_question *asked, uint32_t n, struct kr_str *out)

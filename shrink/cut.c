@@ -223,13 +223,16 @@ static enum kr_status take_op(struct cutting *c, kr_op o)
 {
 	struct kr_operation op = c->from->ops.at[o.i];
 	bool shows = op.kind == KR_OP_READ && op.key.i != KR_NONE;
+	uint32_t scan = KR_NONE;
 	enum kr_status status = take_attr(c, o);
 
 	op.a = shows ? take_of_key(c, op.key, op.a) : take(c, op.a);
 	if (!kr_op_scans(&op))
 		op.b = take(c, op.b);
 	else if (!status)
-		status = take_scan(c, op.scan, &op.scan);
+		status = take_scan(c, op.scan, &scan);
+	if (kr_op_scans(&op))
+		op.scan = scan;
 	if (op.key.i != KR_NONE && (op.key = take_key(c, op.key)).i == KR_NONE)
 		return KR_NOMEM;
 	if (status)

@@ -21,7 +21,7 @@ static kr_key key(struct kr_history *h, const char *name) { return kr_history_ke
 
 static void push(struct kr_history *h, enum kr_op_kind kind, unsigned flags, const char *name, int a)
 {
-	struct kr_operation op = {.kind = (uint8_t)kind, .flags = (uint8_t)flags, .key = key(h, name)};
+	struct kr_operation op = {.kind = kind, .flags = flags & 15u, .key = key(h, name)};
 
 	op.a = a == 0 ? KR_ABSENT : kr_history_int(h, a);
 	if (!kr_vec_push(h->mem, &h->ops, op))
@@ -40,7 +40,7 @@ static void push_range(struct kr_history *h, const char *returned, int value)
 
 static void add(struct kr_history *h, const char *id, enum kr_txn_status status, int64_t begin)
 {
-	struct kr_transaction txn = {.id = text(h, id), .status = (uint8_t)status, .flags = KR_TXN_HAS_BEGIN | KR_TXN_HAS_END};
+	struct kr_transaction txn = {.id = text(h, id), .status = status, .flags = KR_TXN_HAS_BEGIN | KR_TXN_HAS_END};
 
 	txn.session = kr_history_session(h, kr_history_int(h, begin % 2));
 	txn.begin_invoked = txn.begin_returned = begin;

@@ -565,7 +565,7 @@ static bool push_scan(const struct tiny *t, struct kr_history *h, const struct t
 
 static bool push_op(const struct tiny *t, struct kr_history *h, const struct tiny_op *op)
 {
-	struct kr_operation out = {.kind = (uint8_t)op->kind, .key = {KR_NONE}};
+	struct kr_operation out = {.kind = op->kind, .key = {KR_NONE}};
 	struct kr_attr attr = {.op = {h->ops.n}, .cursor = false};
 	bool untold = op->a == TINY_UNTOLD;
 	bool conditional = op->kind == KR_OP_DELETE || op->kind == KR_OP_INSERT || op->kind == KR_OP_CAS;
@@ -601,7 +601,7 @@ static bool push_op(const struct tiny *t, struct kr_history *h, const struct tin
 
 static enum kr_status add_txn(const struct tiny *t, struct kr_history *h, const struct tiny_txn *txn)
 {
-	struct kr_transaction out = {.id = {KR_NONE}, .session = {KR_NONE}, .status = (uint8_t)txn->status};
+	struct kr_transaction out = {.id = {KR_NONE}, .session = {KR_NONE}, .status = txn->status};
 
 	for (int i = 0; i < txn->nops; i++)
 		if (!push_op(t, h, &txn->ops[i]))

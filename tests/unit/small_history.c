@@ -308,7 +308,7 @@ static void add_op(struct kr_history *h, const struct small_op *from)
 {
 	static const enum kr_op_kind kinds[SMALL_KINDS] = {KR_OP_READ, KR_OP_READ, KR_OP_WRITE, KR_OP_DELETE, KR_OP_DELETE, KR_OP_DELETE, KR_OP_INSERT,
 		KR_OP_INSERT, KR_OP_CAS, KR_OP_CAS, KR_OP_INC, KR_OP_RANGE, KR_OP_SCAN, KR_OP_UPDATE};
-	struct kr_operation op = {.kind = (uint8_t)kinds[from->kind], .key = tiny_key(h, from->key ? "y" : "x")};
+	struct kr_operation op = {.kind = kinds[from->kind], .key = tiny_key(h, from->key ? "y" : "x")};
 
 	if (from->kind == R || from->kind == D_FOUND || from->kind == D_NOT || from->kind == INC)
 		op.flags = KR_OPF_KNOWN;

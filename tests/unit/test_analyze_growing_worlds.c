@@ -769,7 +769,7 @@ static void add_op(struct kr_history *h, const struct tiny *tiny, const struct o
 	switch (op->what) {
 	case INC_TOLD:
 	case ADD:
-		out.kind = (uint8_t)adds[kind];
+		out.kind = adds[kind];
 		out.a = kr_history_int(h, op->arg);
 		break;
 	case R:

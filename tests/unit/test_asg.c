@@ -95,8 +95,8 @@ static void test_read_fields(void **state)
 	assert_int_equal(asg.norders, 2);
 	assert_int_equal(asg.nsessions, 2);
 	assert_int_equal(asg.clock_skew, -5);
-	assert_true(asg.txns[1].has_begin && !asg.txns[1].has_end && asg.txns[1].begin == INT64_MIN);
-	assert_true(!asg.txns[3].has_begin && asg.txns[3].has_end && asg.txns[3].end == INT64_MAX);
+	assert_true(asg.txns[1].has_begin && !asg.txns[1].has_end && kr_asg_begin(&asg, (kr_txn){1}) == INT64_MIN);
+	assert_true(!asg.txns[3].has_begin && asg.txns[3].has_end && kr_asg_end(&asg, (kr_txn){3}) == INT64_MAX);
 	assert_int_equal(asg.txns[3].presence, KR_OPEN);
 	assert_true(asg.txns[4].outcome_unknown && asg.txns[4].presence == KR_PRESENT);
 	assert_int_equal(asg.txns[2].presence, KR_ABSENT_TXN);

@@ -40,6 +40,7 @@ static void graph_init(struct graph *g, uint32_t n, struct kr_rng *rng)
 	for (uint32_t t = 0; t < n; t++)
 		g->active[t] = kr_rng_below(rng, 8) > 0;
 	assert_int_equal(kr_overlay_init(&g->overlay, &g->ir, g->active), KR_OK);
+	kr_overlay_clear(&g->overlay);
 }
 
 static void graph_done(struct graph *g)

@@ -98,7 +98,7 @@ static void interns_many(void **state)
 
 static void push(struct kr_history *h, enum kr_op_kind kind, const char *name, kr_value a)
 {
-	struct kr_operation op = {.kind = (uint8_t)kind, .key = key(h, name), .a = a};
+	struct kr_operation op = {.kind = kind, .key = key(h, name), .a = a};
 
 	assert_true(kr_vec_push(h->mem, &h->ops, op));
 }
@@ -190,9 +190,9 @@ static void checks_session_order(void **state)
 	assert_int_equal(kr_history_init(&h, &ctx.mem), KR_OK);
 	for (int i = 0; i < 3; i++) {
 		const struct timed *t = &row->txns[i];
-		struct kr_transaction txn = {.id = {KR_NONE}, .session = kr_history_session(&h, text(&h, "s")), .status = (uint8_t)t->status,
+		struct kr_transaction txn = {.id = {KR_NONE}, .session = kr_history_session(&h, text(&h, "s")), .status = (enum kr_txn_status)t->status & 3,
 			.begin_invoked = t->begin, .begin_returned = t->begin, .end_invoked = t->end, .end_returned = t->end};
-		txn.flags = (uint16_t)((t->begin >= 0 ? KR_TXN_HAS_BEGIN : 0) | (t->end >= 0 ? KR_TXN_HAS_END : 0));
+		txn.flags = (t->begin >= 0 ? KR_TXN_HAS_BEGIN : 0u) | (t->end >= 0 ? KR_TXN_HAS_END : 0u);
 		if (t->end == UNANSWERED) {
 			txn.end_invoked = t->begin;
 			txn.end_returned = KR_TIME_OPEN;

@@ -228,7 +228,7 @@ static bool rt(const struct kr_asg *asg, uint32_t a, uint32_t b)
 {
 	const struct kr_asg_txn *from = &asg->txns[a], *to = &asg->txns[b];
 
-	return a != b && !from->outcome_unknown && from->has_end && to->has_begin && from->end + asg->clock_skew < to->begin;
+	return a != b && !from->outcome_unknown && from->has_end && to->has_begin && kr_asg_end(asg, (kr_txn){a}) + asg->clock_skew < kr_asg_begin(asg, (kr_txn){b});
 }
 
 static void orders_matrix(const struct kr_asg *asg, enum kr_order order, uint32_t present, struct matrix *out)

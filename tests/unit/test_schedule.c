@@ -127,6 +127,7 @@ static uint32_t schedule(const struct plan *p, struct kr_ir *ir, const uint32_t 
 
 	memset(active, 1, sizeof active);
 	assert_int_equal(kr_overlay_init(&overlay, ir, active), KR_OK);
+	kr_overlay_clear(&overlay);
 	overlay.prefer = prefer;
 	assert_int_equal(kr_overlay_sort(&overlay), KR_OK);
 	assert_true(kr_overlay_acyclic(&overlay));

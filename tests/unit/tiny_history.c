@@ -33,7 +33,7 @@ static void add_operation(struct kr_history *h, char words[5][16], int n)
 	assert_true(n >= 2);
 	for (size_t i = 0; i < KR_COUNT(kinds); i++)
 		if (strcmp(words[0], kinds[i].name) == 0)
-			op.kind = (uint8_t)kinds[i].kind;
+			op.kind = kinds[i].kind;
 	assert_int_not_equal(op.kind, KR_OP_KINDS);
 	op.key = tiny_key(h, words[1]);
 	if (op.kind == KR_OP_READ && strcmp(words[2], "?") == 0)
