@@ -3,6 +3,17 @@
 
 #include <string.h>
 
+void kr_sort(void *at, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+	const char *elements = at;
+	size_t sorted = 1;
+
+	while (sorted < n && compare(elements + (sorted - 1) * size, elements + sorted * size) <= 0)
+		sorted++;
+	if (sorted < n)
+		qsort(at, n, size, compare);
+}
+
 int kr_by_id(const void *a, const void *b)
 {
 	const uint32_t *x = a, *y = b;

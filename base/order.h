@@ -12,13 +12,16 @@
 
 static inline int kr_then(int first, int second) { return first ? first : second; }
 
+/* qsort, but one pass where they are sorted already. */
+void kr_sort(void *at, size_t n, size_t size, int (*compare)(const void *, const void *));
+
 /* Sorts n elements, where calls of qsort would take longer by insertion, stably as glibc does; `at` may be
  * NULL where n is 0. */
 #define KR_SORT(at, n, compare) \
 	do { \
 		const size_t kr_sort_n = (n); \
 		if (kr_sort_n > KR_SORT_FEW) \
-			qsort(at, kr_sort_n, sizeof *(at), compare); \
+			kr_sort(at, kr_sort_n, sizeof *(at), compare); \
 		for (size_t kr_i = 1, kr_j; kr_i < kr_sort_n && kr_sort_n <= KR_SORT_FEW; kr_i++) { \
 			const __typeof__(*(at)) kr_one = (at)[kr_i]; \
 			for (kr_j = kr_i; kr_j > 0 && compare(&(at)[kr_j - 1], &kr_one) > 0; kr_j--) \

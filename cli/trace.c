@@ -186,8 +186,6 @@ static void show_progress(void *data, const char *phase, uint64_t done, uint64_t
 	int64_t now = kr_now_ns();
 	char text[KR_PROGRESS_TEXT];
 
-	if (!p->enabled)
-		return;
 	kr_progress_text(p, phase, done, total, now, text);
 	if (now - p->start < SECOND)
 		return;
@@ -252,13 +250,10 @@ enum kr_status kr_trace_read(struct kr_trace *t, const char *path, const struct 
 	*t = (struct kr_trace){.path = path, .start = start};
 	kr_ctx_init(&t->ctx, options->seconds, (size_t)options->mebibytes);
 	kr_notes_init(&t->notes, &t->ctx.mem);
-	t->progress = (struct kr_progress){.trace = path,
-		.start = start,
-		.enabled = kr_terminal(stderr, options->quiet),
-		.part = &t->ctx.part};
+	t->progress = (struct kr_progress){.trace = path, .start = start, .part = &t->ctx.part};
 	kr_ctx_count_process(&t->ctx, options->resident);
 	t->ctx.modules = options->modules;
-	t->ctx.progress = show_progress;
+	t->ctx.progress = kr_terminal(stderr, options->quiet) ? show_progress : NULL;
 	t->ctx.progress_data = &t->progress;
 	t->ctx.calling = kr_crash_calling;
 	t->ctx.log = options->log ? log_line : NULL;

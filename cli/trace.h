@@ -53,7 +53,7 @@ bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out);
 struct kr_progress {
 	const char *trace;
 	int64_t start;
-	bool enabled, shown;
+	bool shown;
 	const char *phase;          /* that runs now, NULL: none so far */
 	int64_t phase_start;        /* when it was first told of */
 	uint64_t phase_done, done;  /* then and now, in its own steps (bytes, transactions, ...) */

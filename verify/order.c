@@ -116,7 +116,8 @@ static enum kr_status check_real_time(const struct order *o)
 }
 
 /* One list: every member comes after those before it. `after`: per (key, transaction) that was left out, 1 +
- * the last place in the order of what the lists have before it; *news is set when that grows. */
+ * the last place in the order of what the lists have before it; *news is set when that grows. NULL: of those
+ * alone that are in the order; *news is set when one is not. */
 static enum kr_status check_given_order(const struct order *o, const struct kr_given *given,
 	const struct kr_version_order *list, uint32_t *after, bool *news)
 {
@@ -125,6 +126,10 @@ static enum kr_status check_given_order(const struct order *o, const struct kr_g
 
 	for (uint32_t w = 0; w < list->writer_count; w++) {
 		kr_txn t = h->order_writers.at[list->writer_first + w];
+		if (o->place[t.i] == KR_NONE && !after) {
+			*news = true;
+			continue;
+		}
 		if (o->place[t.i] == KR_NONE) {
 			uint32_t *before = &after[kr_given_number(given, list->key, t)];
 			*news |= *before < last;
@@ -142,29 +147,37 @@ static enum kr_status check_given_order(const struct order *o, const struct kr_g
 	return KR_OK;
 }
 
+static enum kr_status check_lists(const struct order *o, const struct kr_given *given, uint32_t *after,
+	bool *news)
+{
+	const struct kr_history *h = o->v->h;
+
+	*news = false;
+	for (uint32_t i = 0; i < h->version_orders.n; i++) {
+		KR_TRY(check_given_order(o, given, &h->version_orders.at[i], after, news));
+		KR_TRY(kr_ctx_tick(o->v->ctx));
+	}
+	return KR_OK;
+}
+
 /* Lists may meet in a transaction that was left out: what one has before it comes before what another has
  * after it. */
 static enum kr_status check_given_orders(const struct order *o)
 {
 	const struct kr_history *h = o->v->h;
 	struct kr_given given;
-	bool news = h->version_orders.n > 0;
+	bool news;
 
+	KR_TRY(check_lists(o, NULL, NULL, &news));
 	if (!news)
 		return KR_OK;
-
 	KR_TRY(kr_given_init(&given, o->v->ctx, h, (struct kr_shown_pairs){0}));
 
 	uint32_t *after = kr_mem_alloc(given.mem, h->order_writers.n, sizeof *after);
-
 	enum kr_status status = after ? KR_OK : KR_NOMEM;
-	while (!status && news) {
-		news = false;
-		for (uint32_t i = 0; i < h->version_orders.n && !status; i++)
-			if ((status = check_given_order(o, &given, &h->version_orders.at[i], after, &news)) ==
-				KR_OK)
-				status = kr_ctx_tick(o->v->ctx);
-	}
+
+	while (!status && news)
+		status = check_lists(o, &given, after, &news);
 	kr_mem_free(given.mem, after, h->order_writers.n, sizeof *after);
 	kr_given_done(&given);
 	return status;

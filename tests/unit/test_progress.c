@@ -26,7 +26,7 @@ static void says_percent_rate_and_time_left(void **state)
 		{"replaying", 10, 1000, 20 * SECOND, "t.jsonl: replaying 1%, 10 s"}, /* begun anew */
 		{"deciding", 0, 0, 21 * SECOND, "t.jsonl: deciding, 11 s"}, /* nothing to count */
 	};
-	struct kr_progress p = {.trace = "t.jsonl", .start = 10 * SECOND, .enabled = true};
+	struct kr_progress p = {.trace = "t.jsonl", .start = 10 * SECOND};
 	char text[KR_PROGRESS_TEXT];
 
 	(void)state;
@@ -39,7 +39,7 @@ static void says_percent_rate_and_time_left(void **state)
 static void says_which_level_of_how_many(void **state)
 {
 	struct kr_ctx_part part = {"level", 3, 16};
-	struct kr_progress p = {.trace = "t.jsonl", .enabled = true, .part = &part};
+	struct kr_progress p = {.trace = "t.jsonl", .part = &part};
 	char text[KR_PROGRESS_TEXT];
 
 	(void)state;
