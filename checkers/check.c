@@ -571,7 +571,7 @@ enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const st
 				"checker '%s' has neither passes nor a back end to choose",
 				out->checker->name);
 		status = out->checker->decide(ctx, h, options, out, err);
-		if (!status && out->outcome != KR_UNDECIDED)
+		if (!status && out->outcome != KR_UNDECIDED && !out->verified)
 			status = verify(&asking, err);
 	} else {
 		status = decide(&asking, err);

@@ -42,6 +42,7 @@ struct kr_verdict {
 	enum kr_under given;           /* KR_VIOLATED */
 	char expected[96], seen[96];   /* KR_CERT_REPLAY: what the operation differs in, for people */
 	struct kr_rounds undecided;    /* pairs of units that were undecided after each round of pruning */
+	bool verified;                     /* by who decided, who asked the verifier */
 	bool sums;                         /* its certificate was found on kr_analyze_sums */
 	/* the certificate was found for this level with `proof_order`; NULL: for this one */
 	const struct kr_level *proof_of;

@@ -351,6 +351,8 @@ static enum kr_status see(struct kr_replayed *r, const struct kr_operation *op)
 	if (kr_op_scans(op))
 		return replay_scan(r, op);
 	struct kr_saw saw = kr_saw_of(r->v->h, op, op->key);
+	if (saw.test == KR_SAW_VALUE && kr_store_is_plainly(&r->store, op->key, saw.value))
+		return KR_OK;
 	if (op->kind == KR_OP_READ && kr_replay_shows_zero(r->v->h, op->key, &saw))
 		return see_zero(r, op->key, saw.value);
 	if (saw.test == KR_SAW_VALUE)
@@ -361,7 +363,7 @@ static enum kr_status see(struct kr_replayed *r, const struct kr_operation *op)
 /* What an operation leaves of a key; `i` counts its effects. */
 static enum kr_status leave(struct kr_replayed *r, const struct kr_operation *op, uint32_t i)
 {
-	struct kr_written_row effect = kr_effect_at(r->v->h, op, i);
+	struct kr_written_row effect;
 
 	switch ((enum kr_op_kind)op->kind) {
 	case KR_OP_INC: return replay_inc(r, op);
@@ -371,7 +373,10 @@ static enum kr_status leave(struct kr_replayed *r, const struct kr_operation *op
 		return kr_store_learns(&r->store, op->key)
 			? kr_learned_raise(r->store.learned, op->key, delta_of(r->v->h, op))
 			: kr_store_raise(&r->store, op->key, op->a, r->v->err);
-	default: kr_store_write(&r->store, effect.key, effect.value); return KR_OK;
+	default:
+		effect = kr_effect_at(r->v->h, op, i);
+		kr_store_write(&r->store, effect.key, effect.value);
+		return KR_OK;
 	}
 }
 
@@ -389,11 +394,12 @@ enum kr_status kr_replay_grow(struct kr_replayed *r, const struct kr_operation *
 enum kr_status kr_replay_txn(struct kr_replayed *r, kr_txn t, bool undo)
 {
 	const struct kr_history *h = r->v->h;
+	uint32_t first = h->txns.at[t.i].op_first, count = h->txns.at[t.i].op_count;
 	enum kr_status status = KR_OK;
 
 	r->txn = t;
-	for (r->op = 0; r->op < h->txns.at[t.i].op_count && status == KR_OK; r->op++) {
-		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, r->op).i];
+	for (r->op = 0; r->op < count && status == KR_OK; r->op++) {
+		const struct kr_operation *op = &h->ops.at[first + r->op];
 		uint32_t effects = kr_effect_count(h, op);
 
 		status = kr_ctx_tick(r->v->ctx);

@@ -92,6 +92,14 @@ void kr_store_done(struct kr_store *s);
 enum kr_status kr_store_is(struct kr_store *s, kr_key k, kr_value value, bool *out);
 enum kr_status kr_store_is_not(struct kr_store *s, kr_key k, kr_value value, bool *out);
 
+/* Whether it has it without a closer look; false says nothing. */
+static inline bool kr_store_is_plainly(const struct kr_store *s, kr_key k, kr_value value)
+{
+	const struct kr_cell *cell = &s->cells[k.i];
+
+	return cell->kind == KR_CELL_VALUE && cell->value.i == value.i && !s->learned;
+}
+
 void kr_store_put(struct kr_store *s, kr_key k, struct kr_cell cell);
 static inline void kr_store_write(struct kr_store *s, kr_key k, kr_value value)
 {
