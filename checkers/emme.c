@@ -19,22 +19,11 @@ static const char *const decides[] = {"ser", "pl-ss", "si", "pl-2.99", "pl-2", N
 
 /* ---- the graph ---- */
 
-enum kr_status kr_emme_edge(struct emme *e, enum kr_edge_kind kind, kr_txn a, kr_txn b)
-{
-	struct arc arc = {kr_level_out(e->level, kind, a).i, kr_level_in(e->level, kind, b).i};
-
-	if (a.i == b.i || !(e->level->forbidden[0].allowed & KR_BIT(kind)))
-		return KR_OK;
-	return kr_vec_push(&e->ctx->mem, &e->arcs, arc) ? KR_OK : KR_NOMEM;
-}
-
 static enum kr_status add_orders(struct emme *e)
 {
-	for (uint32_t i = 1; i < e->versions.n; i++) {
-		const struct left *a = &e->versions.at[e->chain[i - 1]], *b = &e->versions.at[e->chain[i]];
-		if (a->key.i == b->key.i)
-			KR_TRY(kr_emme_edge(e, KR_WW, a->writer, b->writer));
-	}
+	for (uint32_t k = 0; k < e->h->keys.n; k++)
+		for (uint32_t i = e->of_key[k]; i + 1 < e->of_key[k + 1]; i++)
+			KR_TRY(kr_emme_edge(e, KR_WW, e->stands[i].writer, e->stands[i + 1].writer));
 	return KR_OK;
 }
 
@@ -63,30 +52,25 @@ static enum kr_status add_sessions(struct emme *e)
 static enum kr_status add_begins(struct emme *e)
 {
 	for (kr_txn t = {0}; t.i < e->h->txns.n && e->level->model != KR_NODES_TXN; t.i++)
-		if (!kr_vec_push(&e->ctx->mem, &e->arcs, (struct arc){2 * t.i, 2 * t.i + 1}))
-			KR_TRY(KR_NOMEM);
+		KR_TRY(kr_emme_arc(e, 2 * t.i, 2 * t.i + 1));
 	return KR_OK;
 }
 
 /* Sorts the nodes, first come, first served; the graph has a cycle if some are left. */
-static enum kr_status sort_nodes(struct emme *e, uint32_t *first, uint32_t *to, uint32_t *waits,
-	uint32_t *order, uint32_t nodes, uint32_t *sorted)
+static enum kr_status sort_nodes(struct emme *e, uint32_t *to, uint32_t *order, uint32_t nodes,
+	uint32_t *sorted)
 {
-	uint32_t n = 0;
+	uint32_t *first = e->leaving, n = 0;
 
-	for (uint32_t i = 0; i < e->arcs.n; i++) {
-		first[e->arcs.at[i].from + 2]++;
-		waits[e->arcs.at[i].to]++;
-	}
 	kr_index_places(first, nodes);
 	for (uint32_t i = 0; i < e->arcs.n; i++)
 		to[first[e->arcs.at[i].from + 1]++] = e->arcs.at[i].to;
 	for (uint32_t v = 0; v < nodes; v++)
-		if (waits[v] == 0)
+		if (e->entering[v] == 0)
 			order[n++] = v;
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t j = first[order[i]]; j < first[order[i] + 1]; j++)
-			if (--waits[to[j]] == 0)
+			if (--e->entering[to[j]] == 0)
 				order[n++] = to[j];
 	*sorted = n;
 	return kr_ctx_check(e->ctx);
@@ -99,32 +83,35 @@ static enum kr_cert_kind kind_of_world(const struct kr_level *level)
 					       : KR_CERT_WORLD;
 }
 
+static uint32_t count_nodes(const struct emme *e)
+{
+	return e->h->txns.n << (e->level->model != KR_NODES_TXN);
+}
+
 /* Satisfied if the graph can be sorted. */
 static enum kr_status conclude(struct emme *e)
 {
 	struct kr_mem *mem = &e->ctx->mem;
 	struct kr_certificate *cert = &e->out->certificate;
-	bool pairs = e->level->model != KR_NODES_TXN;
-	uint32_t nodes = e->h->txns.n << pairs, sorted = 0;
-	uint32_t *first = kr_mem_alloc(mem, (size_t)nodes + 2, sizeof *first),
-		 *to = kr_mem_alloc(mem, e->arcs.n, sizeof *to);
-	uint32_t *waits = kr_mem_alloc(mem, nodes, sizeof *waits),
+	uint32_t nodes = count_nodes(e), sorted = 0;
+	uint32_t *to = kr_mem_alloc(mem, e->arcs.n, sizeof *to),
 		 *order = kr_mem_alloc(mem, nodes, sizeof *order);
 	enum kr_status status = KR_NOMEM;
 
-	if (first && to && waits && order)
-		status = sort_nodes(e, first, to, waits, order, nodes, &sorted);
+	if (to && order)
+		status = sort_nodes(e, to, order, nodes, &sorted);
+	if (!status && sorted == nodes && !kr_vec_reserve(cert->mem, &cert->serial, nodes))
+		status = KR_NOMEM;
 	if (!status && sorted == nodes) {
 		e->out->outcome = KR_SATISFIED;
 		cert->kind = kind_of_world(e->level);
-		for (uint32_t i = 0; i < nodes && !status; i++)
-			if (e->effective[order[i] >> pairs] &&
-				!kr_vec_push(cert->mem, &cert->serial, (kr_txn){order[i] >> pairs}))
-				status = KR_NOMEM;
+		for (uint32_t i = 0; i < nodes; i++) {
+			kr_txn t = {e->level->model != KR_NODES_TXN ? order[i] / 2 : order[i]};
+			if (e->effective[t.i])
+				cert->serial.at[cert->serial.n++] = t;
+		}
 	}
-	kr_mem_free(mem, first, (size_t)nodes + 2, sizeof *first);
 	kr_mem_free(mem, to, e->arcs.n, sizeof *to);
-	kr_mem_free(mem, waits, nodes, sizeof *waits);
 	kr_mem_free(mem, order, nodes, sizeof *order);
 	return status;
 }
@@ -136,11 +123,11 @@ static enum kr_status start(struct emme *e)
 	const struct kr_history *h = e->h;
 	struct kr_arena *arena = &e->elements.arena;
 	enum kr_status status = KR_OK;
+	struct kr_state initial;
 	bool fits, grows = false;
 
 	kr_elements_init(&e->elements, &e->ctx->mem, h);
 	e->type = KR_NEW_ARRAY(arena, const struct kr_datatype *, h->keys.n);
-	e->initial = KR_NEW_ARRAY(arena, struct kr_state, h->keys.n);
 	e->effective = KR_NEW_ARRAY(arena, uint8_t, h->txns.n);
 	e->of_txn = KR_NEW_ARRAY(arena, uint32_t, (size_t)h->txns.n + 1);
 	e->of_key = KR_NEW_ARRAY(arena, uint32_t, (size_t)h->keys.n + 2);
@@ -148,14 +135,15 @@ static enum kr_status start(struct emme *e)
 	e->mine = KR_NEW_ARRAY(arena, uint32_t, h->keys.n);
 	e->named = KR_NEW_ARRAY(arena, uint32_t, h->keys.n);
 	e->returned = KR_NEW_ARRAY(arena, uint32_t, h->keys.n);
-	if (!e->type || !e->initial || !e->effective || !e->of_txn || !e->of_key || !e->slot || !e->mine ||
-		!e->named || !e->returned)
+	e->leaving = KR_NEW_ARRAY(arena, uint32_t, (size_t)count_nodes(e) + 2);
+	e->entering = KR_NEW_ARRAY(arena, uint32_t, count_nodes(e));
+	if (!e->type || !e->effective || !e->of_txn || !e->of_key || !e->slot || !e->mine || !e->named ||
+		!e->returned || !e->leaving || !e->entering)
 		return KR_NOMEM;
 	e->open = kr_history_untold(h) || e->out->order == KR_ORDER_REALTIME;
 	for (kr_key k = {0}; k.i < h->keys.n && !status; k.i++) {
 		e->type[k.i] = kr_datatype_of(h->keys.at[k.i].kind);
-		status = kr_told_state(&e->elements, e->type[k.i], h->keys.at[k.i].initial, &e->initial[k.i],
-			&fits);
+		status = kr_told_state(&e->elements, e->type[k.i], h->keys.at[k.i].initial, &initial, &fits);
 		e->open |= !fits;
 		grows |= e->type[k.i]->shown == KR_VALUE_ARRAY;
 	}
@@ -166,8 +154,8 @@ static enum kr_status start(struct emme *e)
 
 static void finish(struct emme *e)
 {
-	kr_table_done(&e->ctx->mem, &e->looks);
 	kr_vec_done(&e->ctx->mem, &e->versions);
+	kr_vec_done(&e->ctx->mem, &e->effects);
 	kr_vec_done(&e->ctx->mem, &e->sofar);
 	kr_vec_done(&e->ctx->mem, &e->arcs);
 	kr_elements_done(&e->elements);

@@ -3,50 +3,34 @@
  * look-up each; for conditions, the versions up to the first that changes what is matched. */
 #include "checkers/emme_work.h"
 
-#include "base/hash.h"
 #include "base/order.h"
 #include "frontend/where.h"
 
-/* ---- by what they look like ---- */
-
-/* Equal for equal states; of sets, and of lists in part, by their size. */
-static uint64_t look_of(const struct emme *e, kr_key k, const struct kr_state *s)
-{
-	uint64_t look = 1;
-
-	if (s->present && e->type[k.i]->shown == KR_VALUE_INT)
-		look = (uint64_t)s->number;
-	else if (s->present && e->type[k.i]->shown == KR_VALUE_ARRAY)
-		look = s->items.n;
-	else if (s->present)
-		look = s->value.i;
-	return kr_hash_pair((uint64_t)k.i << 1 | s->present, look);
-}
-
-static enum kr_status index_looks(struct emme *e)
-{
-	for (uint32_t v = 0; v < e->versions.n; v++) {
-		if (!kr_table_reserve(&e->ctx->mem, &e->looks))
-			return KR_NOMEM;
-		kr_table_insert(&e->looks, look_of(e, e->versions.at[v].key, &e->versions.at[v].effect.state),
-			v);
-	}
-	return kr_ctx_check(e->ctx);
-}
+/* ---- which version it was ---- */
 
 /* What an observation says of the version that it saw: a want, or that the conditions of a scan hold or do
  * not. */
 struct test {
+	/* KR_UNTOLD, or: it has just this value, and its key is a register, which no state but a value has */
+	kr_value value;
 	const struct kr_want *want; /* NULL: */
 	const struct kr_scan *scan; /* of a range: that the key is present or not */
 	bool matches, is_range;
 };
 
-static enum kr_status fits(struct emme *e, kr_key k, const struct test *test, const struct kr_state *state,
-	bool *out)
+static enum kr_status fits(struct emme *e, kr_key k, const struct test *test, kr_left left, bool *out)
 {
-	enum kr_status status = KR_OK;
+	struct kr_effect effect;
 
+	*out = left.i == test->value.i;
+	if (test->value.i != KR_UNTOLD.i)
+		return KR_OK;
+
+	enum kr_status status = kr_emme_effect(e, k, left, &effect);
+	const struct kr_state *state = &effect.state;
+
+	if (status)
+		return status;
 	if (test->want) {
 		*out = kr_holds(e->type[k.i], state, test->want);
 		return KR_OK;
@@ -60,119 +44,137 @@ static enum kr_status fits(struct emme *e, kr_key k, const struct test *test, co
 	return status == KR_UNSUPPORTED ? KR_OK : status;
 }
 
+/* Is it one state, so that its looks tell which versions it can be? */
+static bool is_plain(const struct kr_want *want)
+{
+	return !want->negated && !want->or_absent && want->less.n == 0;
+}
+
 /* Where else may the version seen be, but for the own? *found: at how many places, but no more than 2 are
  * counted. */
 static enum kr_status search(struct emme *e, kr_key k, const struct test *test, uint32_t own, uint32_t *place,
 	uint32_t *found)
 {
-	const struct kr_want *want = test->want;
-	bool plain = want && !want->negated && want->less.n == 0, fit;
-	enum kr_status status = fits(e, k, test, &e->initial[k.i], &fit);
-	uint32_t v;
+	const struct stand *stands = e->stands + e->of_key[k.i];
+	uint32_t n = kr_emme_count(e, k), at = n;
+	bool plain = test->want && is_plain(test->want), fit;
 
+	KR_TRY(fits(e, k, test, kr_emme_left_at(e, k, 0), &fit));
 	*place = 0;
 	*found = fit;
-	if (plain) {
-		for (kr_table_iter it = kr_table_find(&e->looks, look_of(e, k, &want->is));
-			*found < 2 && !status && (v = kr_table_next(&e->looks, &it)) != KR_NONE;) {
-			const struct left *left = &e->versions.at[v];
-			if (left->key.i != k.i || left->place == own ||
-				!kr_holds(e->type[k.i], &left->effect.state, want))
-				continue;
-			*place = left->place;
-			++*found;
-		}
-	}
-	for (uint32_t i = 1; (!plain || want->or_absent) && i <= kr_emme_count(e, k) && *found < 2 && !status;
-		i++) {
-		status = fits(e, k, test, kr_emme_state(e, k, i), &fit);
-		if (!fit || i == own || (plain && *place == i))
+	if (plain && n > 0)
+		at = *kr_emme_look(e, k, &test->want->is);
+	for (; at > 0 && *found < 2; at = plain ? stands[at - 1].like : at - 1) {
+		KR_TRY(fits(e, k, test, stands[at - 1].left, &fit));
+		if (!fit || at == own)
 			continue;
-		*place = i;
+		*place = at;
 		++*found;
 	}
-	return status;
+	return KR_OK;
 }
 
 /* t saw the version at that place. rw: to the next one that changes what it saw, unless that is its own. */
 static enum kr_status depend(struct emme *e, kr_txn t, kr_key k, const struct test *test, bool predicate,
 	uint32_t place)
 {
-	const kr_txn *writers = e->writers + e->of_key[k.i];
+	const struct stand *stands = e->stands + e->of_key[k.i];
 	uint32_t next = place, n = kr_emme_count(e, k);
 	bool same = predicate;
-	enum kr_status status = place > 0 ? kr_emme_edge(e, KR_WR, writers[place - 1], t) : KR_OK;
 
+	if (place > 0)
+		KR_TRY(kr_emme_edge(e, KR_WR, stands[place - 1].writer, t));
 	if (predicate && e->level->forbidden[0].item_only)
-		return status;
-	while (predicate && same && next < n && !status) {
-		status = fits(e, k, test, kr_emme_state(e, k, next + 1), &same);
+		return KR_OK;
+	while (same && next < n) {
+		KR_TRY(fits(e, k, test, stands[next].left, &same));
 		next += same;
 	}
-	if (!status && next < n)
-		status = kr_emme_edge(e, KR_RW, t, writers[next]);
-	return status;
+	return next < n ? kr_emme_edge(e, KR_RW, t, stands[next].writer) : KR_OK;
 }
 
 /* The version named; KR_NONE: that is none of those that took effect. */
 static uint32_t named_place(const struct emme *e, kr_key k)
 {
 	const struct kr_seen *seen = &e->h->seen.at[e->named[k.i] - 1];
-	kr_txn t = seen->writer.i == KR_ABSENT.i ? (kr_txn){KR_NONE} : kr_history_find(e->h, seen->writer);
-	uint32_t v = t.i == KR_NONE ? KR_NONE : kr_emme_version(e, t, k);
 
 	if (seen->writer.i == KR_ABSENT.i)
 		return 0;
-	return v == KR_NONE ? KR_NONE : e->versions.at[v].place;
+
+	kr_txn t = kr_history_find(e->h, seen->writer);
+	uint32_t at = t.i == KR_NONE ? KR_NONE : kr_emme_version(e, t, k);
+
+	return at == KR_NONE ? KR_NONE : e->place[e->by_writer[at]];
 }
 
-static uint32_t own_version(const struct emme *e, kr_txn t, kr_key k)
+/* The place of t's own version, or KR_NONE. */
+static uint32_t own_place(const struct emme *e, kr_txn t, kr_key k)
 {
 	uint32_t v = e->mine[k.i];
+	bool own = v >= e->of_txn[t.i] && v < e->of_txn[t.i + 1] && e->versions.at[v].key.i == k.i;
 
-	return v >= e->of_txn[t.i] && v < e->of_txn[t.i + 1] && e->versions.at[v].key.i == k.i ? v : KR_NONE;
+	return own ? e->place[v] : KR_NONE;
 }
 
 /* Which version was it? The one named; or the one right before the observer's own, if it can be: then what
  * follows from it follows in any case; or the only one. */
 static enum kr_status observe(struct emme *e, kr_txn t, kr_key k, const struct test *test, bool predicate)
 {
-	uint32_t own = own_version(e, t, k), place = KR_NONE, found = 1;
-	enum kr_status status = KR_OK;
+	uint32_t own = own_place(e, t, k), place = KR_NONE, found = 1;
 	bool fit = false;
 
 	if (e->named[k.i])
 		place = named_place(e, k);
 	else if (own != KR_NONE)
-		place = e->versions.at[own].place - 1;
+		place = own - 1;
 	if (place != KR_NONE)
-		status = fits(e, k, test, kr_emme_state(e, k, place), &fit);
-	if (!fit && !status) {
+		KR_TRY(fits(e, k, test, kr_emme_left_at(e, k, place), &fit));
+	if (!fit) {
 		found = 0;
 		if (!e->named[k.i])
-			status = search(e, k, test, own == KR_NONE ? KR_NONE : e->versions.at[own].place,
-				&place, &found);
+			KR_TRY(search(e, k, test, own, &place, &found));
 	}
-	if (status)
-		return status;
 	e->open |= found != 1;
 	return e->open ? KR_OK : depend(e, t, k, test, predicate, place);
 }
 
 /* ---- what transactions saw ---- */
 
-/* What the transaction itself has done so far is taken off first. */
-static enum kr_status see_value(struct emme *e, kr_txn t, kr_key k, struct kr_want want)
+/* What t has left of k before the operation at hand; KR_NONE: nothing. Most transactions see nothing that
+ * they write themselves: their writes are gone through anew only where one does. */
+static enum kr_status find_own(struct emme *e, kr_txn t, kr_key k, kr_left *out)
 {
-	const struct left *own = kr_emme_left(e, &e->sofar, 0, k);
-	struct test test = {.want = &want};
+	out->i = KR_NONE;
+	if (own_place(e, t, k) == KR_NONE)
+		return KR_OK;
+	for (; e->taken < e->op.i; e->taken++)
+		KR_TRY(kr_emme_write(e, &e->h->ops.at[e->taken], &e->sofar, 0));
+
+	const struct version *own = kr_emme_left(e, &e->sofar, 0, k);
 
 	if (own)
-		want = kr_before(e->type[k.i], &own->effect, want);
-	if (want.any) {
-		e->open |= want.negated;
+		*out = own->left;
+	return KR_OK;
+}
+
+/* What the transaction itself has done so far is taken off first. */
+static enum kr_status see_value(struct emme *e, kr_txn t, kr_key k, struct kr_want *want)
+{
+	struct test test = {.value = KR_UNTOLD, .want = want};
+	struct kr_effect effect;
+	kr_left own;
+
+	KR_TRY(find_own(e, t, k, &own));
+	if (own.i != KR_NONE) {
+		KR_TRY(kr_emme_effect(e, k, own, &effect));
+		*want = kr_before(e->type[k.i], &effect, *want);
+	}
+	if (want->any) {
+		e->open |= want->negated;
 		return KR_OK;
 	}
+	if (e->type[k.i]->shown == KR_VALUE_ABSENT && is_plain(want))
+		test.value = want->is.value;
 	return observe(e, t, k, &test, false);
 }
 
@@ -192,22 +194,24 @@ static enum kr_status look_at_key(struct emme *e, kr_txn t, const struct kr_oper
 		effect = kr_told_addition(e->h, e->type[op->key.i], &write);
 		want = kr_before(e->type[op->key.i], &effect, want);
 	}
-	return status ? status : see_value(e, t, op->key, want);
+	return status ? status : see_value(e, t, op->key, &want);
 }
 
 /* Whether the conditions hold of key k or not. */
 static enum kr_status see_match(struct emme *e, kr_txn t, kr_key k, const struct test *test)
 {
-	const struct left *own = kr_emme_left(e, &e->sofar, 0, k);
-	enum kr_status status = KR_OK;
+	struct kr_effect effect;
+	kr_left own;
 	bool fit = false;
 
-	if (!own)
+	KR_TRY(find_own(e, t, k, &own));
+	if (own.i == KR_NONE)
 		return observe(e, t, k, test, true);
-	if (own->effect.how == KR_SET)
-		status = fits(e, k, test, &own->effect.state, &fit);
+	KR_TRY(kr_emme_effect(e, k, own, &effect));
+	if (effect.how == KR_SET)
+		KR_TRY(fits(e, k, test, own, &fit));
 	e->open |= !fit; /* or it rests on what was there before */
-	return status;
+	return KR_OK;
 }
 
 /* A row is there, and meets the conditions. */
@@ -215,23 +219,23 @@ static enum kr_status see_row(struct emme *e, kr_txn t, const struct kr_operatio
 	const struct kr_row *row)
 {
 	const struct kr_datatype *type = e->type[row->key.i];
-	struct test test = {.scan = &e->h->scans.at[op->scan],
+	struct test test = {.value = KR_UNTOLD,
+		.scan = &e->h->scans.at[op->scan],
 		.matches = true,
 		.is_range = op->kind == KR_OP_RANGE};
 	struct kr_want want;
 	bool fit = false;
-	enum kr_status status = kr_told_want(&e->elements, type, row->value, false, &want);
 
-	if (!status)
-		status = fits(e, row->key, &test, &want.is, &fit);
+	KR_TRY(kr_told_want(&e->elements, type, row->value, false, &want));
+	KR_TRY(fits(e, row->key, &test, (kr_left){row->value.i}, &fit));
 	e->open |= !fit;
-	return status ? status : see_value(e, t, row->key, want);
+	return see_value(e, t, row->key, &want);
 }
 
 static enum kr_status see_rows(struct emme *e, kr_txn t, const struct kr_operation *op)
 {
 	const struct kr_scan *scan = &e->h->scans.at[op->scan];
-	struct test matched = {.scan = scan, .matches = true};
+	struct test matched = {.value = KR_UNTOLD, .scan = scan, .matches = true};
 
 	for (uint32_t i = scan->row_first; i < scan->row_first + scan->row_count; i++) {
 		const struct kr_row *row = &e->h->rows.at[i];
@@ -290,7 +294,7 @@ static void find_range(const struct emme *e, const struct kr_scan *scan, uint32_
 static enum kr_status see_others(struct emme *e, kr_txn t, const struct kr_operation *op)
 {
 	const struct kr_scan *scan = &e->h->scans.at[op->scan];
-	struct test test = {.scan = scan, .is_range = op->kind == KR_OP_RANGE};
+	struct test test = {.value = KR_UNTOLD, .scan = scan, .is_range = op->kind == KR_OP_RANGE};
 	uint32_t first = 0, end = e->h->keys.n;
 
 	if (test.is_range)
@@ -313,10 +317,10 @@ static void name_versions(struct emme *e, const struct kr_attr *attr, bool on)
 		e->named[e->h->seen.at[i].key.i] = on ? i + 1 : 0;
 }
 
-static enum kr_status see(struct emme *e, kr_txn t, kr_op id)
+static enum kr_status see(struct emme *e, kr_txn t)
 {
-	const struct kr_operation *op = &e->h->ops.at[id.i];
-	const struct kr_attr *attr = op->flags & KR_OPF_HAS_ATTR ? kr_history_attr(e->h, id) : NULL;
+	const struct kr_operation *op = &e->h->ops.at[e->op.i];
+	const struct kr_attr *attr = op->flags & KR_OPF_HAS_ATTR ? kr_history_attr(e->h, e->op) : NULL;
 
 	if (attr)
 		name_versions(e, attr, true);
@@ -330,26 +334,54 @@ static enum kr_status see(struct emme *e, kr_txn t, kr_op id)
 	return status;
 }
 
+/* Hints: a look-up waits for memory at `looks`, then at the version, and these waits overlap where the first
+ * is asked for some operations before it is needed, and the second half as many before. */
+static void expect(struct emme *e)
+{
+	uint32_t at = e->op.i + KR_EMME_AHEAD;
+	const struct expected *near = &e->expected[(at - KR_EMME_AHEAD / 2) % KR_EMME_AHEAD];
+
+	if (near->looks && *near->looks > 0)
+		__builtin_prefetch(&near->stands[*near->looks - 1]);
+
+	struct expected *far = &e->expected[at % KR_EMME_AHEAD];
+
+	far->looks = NULL;
+	if (at >= e->h->ops.n || kr_op_scans(&e->h->ops.at[at]))
+		return;
+
+	kr_key k = e->h->ops.at[at].key;
+	struct kr_view view = kr_op_view(&e->h->ops.at[at]);
+	struct kr_state state = {.present = view.value.i != KR_ABSENT.i, .value = view.value};
+
+	if (view.when == KR_UNSEEN || e->type[k.i]->shown != KR_VALUE_ABSENT || kr_emme_count(e, k) == 0)
+		return;
+	*far = (struct expected){kr_emme_look(e, k, &state), e->stands + e->of_key[k.i]};
+	__builtin_prefetch(far->looks);
+}
+
 static enum kr_status see_all(struct emme *e, kr_txn t)
 {
+	uint32_t first = kr_history_op(e->h, t, 0).i, end = first + e->h->txns.at[t.i].op_count;
+
 	kr_vec_clear(&e->sofar);
+	e->effects.n = e->lasting;
+	e->taken = first;
 	for (uint32_t v = e->of_txn[t.i]; v < e->of_txn[t.i + 1]; v++)
 		e->mine[e->versions.at[v].key.i] = v;
-	for (uint32_t i = 0; i < e->h->txns.at[t.i].op_count && !e->open; i++) {
-		kr_op id = kr_history_op(e->h, t, i);
+	for (e->op.i = first; e->op.i < end && !e->open; e->op.i++) {
 		KR_TRY(kr_ctx_tick(e->ctx));
-		KR_TRY(see(e, t, id));
-		KR_TRY(kr_emme_write(e, t, &e->h->ops.at[id.i], &e->sofar, 0));
+		expect(e);
+		KR_TRY(see(e, t));
 	}
 	return KR_OK;
 }
 
 enum kr_status kr_emme_seen(struct emme *e)
 {
-	enum kr_status status = index_looks(e);
-
-	for (kr_txn t = {0}; t.i < e->h->txns.n && !status && !e->open; t.i++)
+	(void)kr_vec_reserve(&e->ctx->mem, &e->arcs, e->h->ops.n + e->versions.n); /* else they grow */
+	for (kr_txn t = {0}; t.i < e->h->txns.n && !e->open; t.i++)
 		if (e->effective[t.i])
-			status = see_all(e, t);
-	return status;
+			KR_TRY(see_all(e, t));
+	return kr_ctx_check(e->ctx);
 }

@@ -8,44 +8,76 @@
 
 /* ---- what transactions left ---- */
 
-struct left *kr_emme_left(const struct emme *e, const struct lefts *of, uint32_t first, kr_key k)
+static bool is_told(const struct emme *e, kr_left left) { return left.i < e->h->values.n; }
+
+enum kr_status kr_emme_effect(struct emme *e, kr_key k, kr_left left, struct kr_effect *out)
+{
+	bool fits;
+
+	if (!is_told(e, left)) {
+		*out = e->effects.at[left.i - e->h->values.n];
+		return KR_OK;
+	}
+	out->how = KR_SET;
+	return kr_told_state(&e->elements, e->type[k.i], (kr_value){left.i}, &out->state, &fits);
+}
+
+struct version *kr_emme_left(const struct emme *e, const struct versions *of, uint32_t first, kr_key k)
 {
 	uint32_t i = e->slot[k.i];
 
 	return i >= first && i < of->n && of->at[i].key.i == k.i ? &of->at[i] : NULL;
 }
 
-static enum kr_status write_one(struct emme *e, kr_txn t, const struct kr_write *write, struct lefts *of,
-	uint32_t first)
+/* Adds to what was left, or KR_NONE. */
+static enum kr_status add(struct emme *e, const struct kr_write *write, kr_left *left)
 {
 	const struct kr_datatype *type = e->type[write->key.i];
-	struct left *left = kr_emme_left(e, of, first, write->key);
-	struct kr_effect effect = {.how = KR_SET};
-	bool fits = true;
+	struct kr_effect all = {.how = KR_KEEP}, more = kr_told_addition(e->h, type, write);
+	bool effect = left->i != KR_NONE && !is_told(e, *left);
 
-	if (!left) {
-		e->slot[write->key.i] = of->n;
-		if (!kr_vec_push(&e->ctx->mem, of,
-			    (struct left){.key = write->key, .writer = t, .next = KR_NONE}))
-			return KR_NOMEM;
-		left = &of->at[of->n - 1];
-	}
-	enum kr_status status = KR_OK;
-	if (write->how == KR_ADD)
-		effect = kr_told_addition(e->h, type, write);
+	if (left->i != KR_NONE)
+		KR_TRY(kr_emme_effect(e, write->key, *left, &all));
+	KR_TRY(kr_compose(type, &e->elements.arena, &all, &more));
+	if (!effect && e->effects.n >= KR_NONE - e->h->values.n)
+		return KR_NOMEM;
+	if (!effect)
+		left->i = e->h->values.n + e->effects.n;
 	else
-		status = kr_told_state(&e->elements, type, write->value, &effect.state, &fits);
-	e->open |= !fits;
-	return status ? status : kr_compose(type, &e->elements.arena, &left->effect, &effect);
+		e->effects.at[left->i - e->h->values.n] = all;
+	return effect || kr_vec_push(&e->ctx->mem, &e->effects, all) ? KR_OK : KR_NOMEM;
 }
 
-enum kr_status kr_emme_write(struct emme *e, kr_txn t, const struct kr_operation *op, struct lefts *of,
+static enum kr_status write_one(struct emme *e, const struct kr_write *write, struct versions *of,
 	uint32_t first)
 {
+	struct version *version = kr_emme_left(e, of, first, write->key);
+	struct kr_state state;
+	bool fits = true;
+
+	if (!version) {
+		e->slot[write->key.i] = of->n;
+		if (!kr_vec_push(&e->ctx->mem, of, (struct version){write->key, {KR_NONE}}))
+			return KR_NOMEM;
+		version = &of->at[of->n - 1];
+	}
+	if (write->how == KR_ADD)
+		return add(e, write, &version->left);
+	version->left.i = write->value.i;
+	enum kr_status status =
+		kr_told_state(&e->elements, e->type[write->key.i], write->value, &state, &fits);
+	e->open |= !fits;
+	return status;
+}
+
+enum kr_status kr_emme_write(struct emme *e, const struct kr_operation *op, struct versions *of,
+	uint32_t first)
+{
+	uint32_t n = kr_write_count(e->h, op);
 	struct kr_write write;
 
-	for (uint32_t i = 0; !kr_op_is_read(op) && kr_write_at(e->h, op, i, &write); i++)
-		KR_TRY(write_one(e, t, &write, of, first));
+	for (uint32_t i = 0; i < n && kr_write_at(e->h, op, i, &write); i++)
+		KR_TRY(write_one(e, &write, of, first));
 	return KR_OK;
 }
 
@@ -58,7 +90,8 @@ static void mark_effective(struct emme *e)
 		e->effective[t] = h->txns.at[t].status == KR_COMMITTED;
 	for (uint32_t i = 0; i < h->order_writers.n; i++) {
 		kr_txn t = h->order_writers.at[i];
-		e->effective[t.i] |= h->txns.at[t.i].status == KR_UNKNOWN;
+		if (!e->effective[t.i])
+			e->effective[t.i] = h->txns.at[t.i].status == KR_UNKNOWN;
 	}
 }
 
@@ -67,16 +100,18 @@ static enum kr_status collect(struct emme *e)
 	const struct kr_history *h = e->h;
 	enum kr_status status = KR_OK;
 
+	(void)kr_vec_reserve(&e->ctx->mem, &e->versions, h->ops.n); /* else it grows */
 	for (kr_txn t = {0}; t.i < h->txns.n && !status; t.i++) {
 		e->of_txn[t.i] = e->versions.n;
 		for (uint32_t i = 0; e->effective[t.i] && i < h->txns.at[t.i].op_count && !status; i++) {
 			status = kr_ctx_tick(e->ctx);
 			if (!status)
-				status = kr_emme_write(e, t, &h->ops.at[kr_history_op(h, t, i).i],
-					&e->versions, e->of_txn[t.i]);
+				status = kr_emme_write(e, &h->ops.at[kr_history_op(h, t, i).i], &e->versions,
+					e->of_txn[t.i]);
 		}
 	}
 	e->of_txn[h->txns.n] = e->versions.n;
+	e->lasting = e->effects.n;
 	return status;
 }
 
@@ -86,103 +121,148 @@ uint32_t kr_emme_version(const struct emme *e, kr_txn t, kr_key k)
 {
 	uint32_t at;
 
-	KR_BISECT(at, e->of_key[k.i], e->of_key[k.i + 1], e->versions.at[e->by_writer[at]].writer.i < t.i);
-	return at < e->of_key[k.i + 1] && e->versions.at[e->by_writer[at]].writer.i == t.i ? e->by_writer[at]
-											   : KR_NONE;
+	KR_BISECT(at, e->of_key[k.i], e->of_key[k.i + 1], e->by_writer[at] < e->of_txn[t.i]);
+	return at < e->of_key[k.i + 1] && e->by_writer[at] < e->of_txn[t.i + 1] ? at : KR_NONE;
 }
 
 static void link_told(struct emme *e, const struct kr_version_order *order)
 {
-	struct left *before = NULL;
+	uint32_t before = KR_NONE;
 
 	for (uint32_t i = order->writer_first; i < order->writer_first + order->writer_count; i++) {
 		kr_txn t = e->h->order_writers.at[i];
-		uint32_t v = kr_emme_version(e, t, order->key);
-		if (v == KR_NONE)
+		uint32_t after = before + 1; /* mostly they wrote in this order */
+		if (before == KR_NONE || after == e->of_key[order->key.i + 1] ||
+			e->stands[after].writer.i != t.i)
+			after = kr_emme_version(e, t, order->key);
+		if (after == KR_NONE)
 			continue;
-		struct left *after = &e->versions.at[v];
-		if (before) {
-			e->open |= (before->next != KR_NONE && before->next != v) ||
-				(after->follows && before->next != v);
-			before->next = v;
-			after->follows = true;
+		if (before != KR_NONE) {
+			struct stand *a = &e->stands[before], *b = &e->stands[after];
+			e->open |=
+				(a->next != KR_NONE && a->next != after) || (b->follows && a->next != after);
+			a->next = after;
+			b->follows = true;
 		}
 		before = after;
 	}
 }
 
-static void not_told(struct emme *e, kr_key k, const struct left *v)
+static void not_told(struct emme *e, kr_key k, kr_txn by)
 {
 	char key[48], writer[48];
 
 	snprintf(e->out->reason, sizeof e->out->reason,
 		"the version orders of the trace do not tell where the version of %s by %s stands",
 		kr_history_brief(e->h, e->h->keys.at[k.i].name, key, sizeof key),
-		kr_history_brief(e->h, e->h->txns.at[v->writer.i].id, writer, sizeof writer));
+		kr_history_brief(e->h, e->h->txns.at[by.i].id, writer, sizeof writer));
 	e->open = true;
 }
 
-/* Puts the versions of k where they are linked to, and makes them states. */
-static enum kr_status chain_up(struct emme *e, kr_key k)
+/* Puts the versions of k where they are linked to. `moved` has room for them. */
+static void chain_up(struct emme *e, kr_key k, struct stand *moved)
 {
-	uint32_t *chain = e->chain + e->of_key[k.i], n = e->of_key[k.i + 1] - e->of_key[k.i], head = KR_NONE,
-		 place = 0;
-	struct kr_state state = e->initial[k.i];
-	enum kr_status status = kr_ctx_tick(e->ctx);
+	uint32_t first = e->of_key[k.i], n = kr_emme_count(e, k), head = KR_NONE, place = 0;
+	struct stand *stands = e->stands + first;
 
-	for (uint32_t i = 0; i < n; i++)
-		if (!e->versions.at[chain[i]].follows)
-			head = chain[i];
-	for (uint32_t v = head; v != KR_NONE && place < n; v = e->versions.at[v].next)
-		e->versions.at[v].place = ++place;
+	memcpy(moved, stands, n * sizeof *moved);
+	for (uint32_t i = first; i < first + n; i++)
+		if (!moved[i - first].follows)
+			head = i;
+	for (uint32_t i = head; i != KR_NONE && place < n; i = moved[i - first].next) {
+		stands[place] = (struct stand){moved[i - first].writer, moved[i - first].left, {0}, {0}};
+		e->place[e->by_writer[i]] = ++place;
+	}
 	for (uint32_t i = 0; i < n && place < n; i++)
-		if (e->versions.at[chain[i]].place == 0 || place == 0)
-			return not_told(e, k, &e->versions.at[chain[i]]), status;
-	for (uint32_t v = head, i = 0; i < n && !status; v = e->versions.at[v].next, i++) {
-		struct left *left = &e->versions.at[v];
-		chain[i] = v;
-		e->writers[e->of_key[k.i] + i] = left->writer;
-		status = kr_apply(e->type[k.i], &e->elements.arena, &state, &left->effect);
-		left->effect.state = state;
+		if (e->place[e->by_writer[first + i]] == 0) {
+			not_told(e, k, moved[i].writer);
+			return;
+		}
+}
+
+/* Makes the versions of k, in their order, states, and finds room for how they look. */
+static enum kr_status make_states(struct emme *e, kr_key k)
+{
+	uint32_t first = e->of_key[k.i], n = kr_emme_count(e, k);
+	struct kr_effect before, version;
+
+	for (uint32_t i = first; i < first + n; i++) {
+		kr_left left = e->stands[i].left;
+		KR_TRY(kr_emme_effect(e, k, left, &version));
+		if (!is_told(e, left)) {
+			KR_TRY(kr_emme_effect(e, k, kr_emme_left_at(e, k, i - first), &before));
+			KR_TRY(kr_apply(e->type[k.i], &e->elements.arena, &before.state, &version));
+			version = (struct kr_effect){KR_SET, before.state};
+			e->effects.at[left.i - e->h->values.n] = version;
+		}
+		uint32_t *looks = kr_emme_look(e, k, &version.state);
+		e->stands[i].like = *looks;
+		*looks = i - first + 1;
 	}
-	if (status == KR_UNSUPPORTED) { /* a counter beyond 64 bits */
-		e->open = true;
-		status = KR_OK;
-	}
-	return status;
+	return KR_OK;
+}
+
+static enum kr_status order_key(struct emme *e, kr_key k, struct stand *moved)
+{
+	KR_TRY(kr_ctx_tick(e->ctx));
+	chain_up(e, k, moved);
+	if (e->open)
+		return KR_OK;
+
+	enum kr_status status = make_states(e, k);
+
+	e->open |= status == KR_UNSUPPORTED; /* a counter beyond 64 bits */
+	return status == KR_UNSUPPORTED ? KR_OK : status;
+}
+
+/* By key, in the order of transactions. *most: of one key. */
+static void group_versions(struct emme *e, uint32_t *most)
+{
+	const struct kr_history *h = e->h;
+
+	*most = 0;
+	for (uint32_t v = 0; v < e->versions.n; v++)
+		e->of_key[e->versions.at[v].key.i + 2]++;
+	for (uint32_t k = 0; k < h->keys.n; k++)
+		*most = e->of_key[k + 2] > *most ? e->of_key[k + 2] : *most;
+	kr_index_places(e->of_key, h->keys.n);
+	for (kr_txn t = {0}; t.i < h->txns.n; t.i++)
+		for (uint32_t v = e->of_txn[t.i]; v < e->of_txn[t.i + 1]; v++) {
+			uint32_t at = e->of_key[e->versions.at[v].key.i + 1]++;
+			e->by_writer[at] = v;
+			e->stands[at] = (struct stand){t, e->versions.at[v].left, {0}, {KR_NONE}};
+		}
 }
 
 static enum kr_status order_versions(struct emme *e)
 {
 	const struct kr_history *h = e->h;
+	uint32_t most;
 
-	for (uint32_t v = 0; v < e->versions.n; v++)
-		e->of_key[e->versions.at[v].key.i + 2]++;
-	kr_index_places(e->of_key, h->keys.n);
-	for (uint32_t v = 0; v < e->versions.n; v++)
-		e->chain[e->of_key[e->versions.at[v].key.i + 1]++] = v;
-	memcpy(e->by_writer, e->chain, e->versions.n * sizeof *e->chain);
+	group_versions(e, &most);
+
+	struct stand *moved = KR_NEW_ARRAY(&e->elements.arena, struct stand, most);
+
+	if (!moved)
+		return KR_NOMEM;
 	for (uint32_t i = 0; i < h->version_orders.n; i++)
 		link_told(e, &h->version_orders.at[i]);
 	for (kr_key k = {0}; k.i < h->keys.n && !e->open; k.i++)
-		KR_TRY(chain_up(e, k));
+		KR_TRY(order_key(e, k, moved));
 	return KR_OK;
-}
-
-const struct kr_state *kr_emme_state(const struct emme *e, kr_key k, uint32_t place)
-{
-	return place == 0 ? &e->initial[k.i]
-			  : &e->versions.at[e->chain[e->of_key[k.i] + place - 1]].effect.state;
 }
 
 enum kr_status kr_emme_versions(struct emme *e)
 {
+	struct kr_arena *arena = &e->elements.arena;
+
 	mark_effective(e);
-	enum kr_status status = collect(e);
-	e->chain = KR_NEW_ARRAY(&e->elements.arena, uint32_t, e->versions.n);
-	e->by_writer = KR_NEW_ARRAY(&e->elements.arena, uint32_t, e->versions.n);
-	e->writers = KR_NEW_ARRAY(&e->elements.arena, kr_txn, e->versions.n);
-	if (!status && (!e->chain || !e->by_writer || !e->writers))
-		return KR_NOMEM;
-	return status ? status : order_versions(e);
+	KR_TRY(collect(e));
+
+	uint32_t n = e->versions.n;
+
+	e->by_writer = KR_NEW_ARRAY(arena, uint32_t, n);
+	e->stands = KR_NEW_ARRAY(arena, struct stand, n);
+	e->place = KR_NEW_ARRAY(arena, uint32_t, n);
+	return e->by_writer && e->stands && e->place ? order_versions(e) : KR_NOMEM;
 }

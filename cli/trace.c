@@ -292,6 +292,9 @@ void kr_trace_done(struct kr_trace *t)
 void kr_trace_require(const struct kr_trace *t, const struct kr_trace_options *options,
 	struct kr_decision *decisions, uint32_t n)
 {
+	if (options->committed == 0)
+		return;
+
 	uint32_t aborted, unknown, committed = kr_notes_committed(&t->history, &aborted, &unknown);
 
 	for (uint32_t i = 0; i < n && committed < options->committed; i++) {

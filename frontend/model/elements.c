@@ -126,12 +126,16 @@ static void print_element(const struct kr_elements *e, kr_item item, struct kr_s
 enum kr_status kr_told_state(struct kr_elements *e, const struct kr_datatype *type, kr_value value,
 	struct kr_state *out, bool *fits)
 {
-	const struct kr_value_entry *entry = kr_history_value(e->h, value);
 	enum kr_status status = KR_OK;
 
-	*out = (struct kr_state){.present = entry->type != KR_VALUE_ABSENT, .value = value};
-	*fits = entry->type == KR_VALUE_ABSENT || type->shown == KR_VALUE_ABSENT ||
-		entry->type == type->shown;
+	*out = (struct kr_state){.present = value.i != KR_ABSENT.i, .value = value};
+	*fits = true;
+	if (type->shown == KR_VALUE_ABSENT)
+		return KR_OK;
+
+	const struct kr_value_entry *entry = kr_history_value(e->h, value);
+
+	*fits = entry->type == KR_VALUE_ABSENT || entry->type == type->shown;
 	if (type->shown == KR_VALUE_INT && *fits && out->present)
 		out->number = entry->integer;
 	if (type->shown == KR_VALUE_ARRAY && *fits) {
