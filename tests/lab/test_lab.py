@@ -408,7 +408,8 @@ def test_machine_that_fails():
         level, workload = (("pl-ss", "registers"), ("si", "registers:rmw=80"), ("pl-2", "ranges:mix=2"))[i % 3]
         if os.path.exists(log):
             os.remove(log)
-        lab = subprocess.Popen([LAB, "record", "-q", "-d", "sim", "-l", level, "-w", workload, "--connect", f"log={log}", "--txns", "1000000", "--think", str(chance.choice((2, 20, 200))), "--fsync", "0.05", "-o", TRACE], stderr=subprocess.DEVNULL)
+        # no more a second than a slow disk keeps up with: the more there is, the longer a point takes
+        lab = subprocess.Popen([LAB, "record", "-q", "-d", "sim", "-l", level, "-w", workload, "--connect", f"log={log}", "--txns", "1000000", "--rate", "2000", "--think", str(chance.choice((2, 20, 200))), "--fsync", "0.05", "-o", TRACE], stderr=subprocess.DEVNULL)
         try:
             next_point(TRACE, None)
             time.sleep(chance.random() * 0.3)
