@@ -276,7 +276,8 @@ def test_lost_for_a_while():
     assert event["fault"] == "lost" and end - begin >= 300_000_000
     lost = [txn for txn in txns if txn["status"] == "unknown"]
     assert len(lost) > 20 and all(begin <= txn["end"][0] <= end + 50_000_000 for txn in lost), said
-    assert not [txn for txn in txns if txn["status"] == "committed" and begin + 50_000_000 < txn["end"][0] and txn["end"][1] < end]
+    # the event's times lie around the fault, by as long as the machine takes to get to it
+    assert not [txn for txn in txns if txn["status"] == "committed" and begin + 100_000_000 < txn["end"][0] and txn["end"][1] < end - 100_000_000]
     assert {"committed"} <= {txn["status"] for txn in txns if txn["begin"][0] > end + 50_000_000}
 
 
