@@ -253,12 +253,14 @@ static enum kr_status decide_bare(struct asking *a, enum kr_order order, struct 
 /* The cheapest first: times that clients tell mostly suggest a serial order, which takes one replay. */
 static enum kr_status attempt_all(struct asking *a, enum kr_order order, struct kr_err *err)
 {
-	enum kr_status (*const ways[])(struct asking *, enum kr_order,
-		struct kr_err *) = {kr_asg_is_timed(&a->analysis->asg) ? attempt_stronger : attempt_axioms,
-		kr_asg_is_timed(&a->analysis->asg) ? attempt_axioms : attempt_stronger, search_stronger};
-	enum kr_status status = KR_OK;
-	for (size_t i = 0; i < KR_COUNT(ways) && !status && a->out->outcome == KR_UNDECIDED; i++)
-		status = ways[i](a, order, err);
+	bool timed = kr_asg_is_timed(&a->analysis->asg);
+	enum kr_status status = timed ? KR_OK : attempt_axioms(a, order, err);
+	if (!status && a->out->outcome == KR_UNDECIDED)
+		status = attempt_stronger(a, order, err);
+	if (!status && a->out->outcome == KR_UNDECIDED && timed)
+		status = attempt_axioms(a, order, err);
+	if (!status && a->out->outcome == KR_UNDECIDED)
+		status = search_stronger(a, order, err);
 	return status;
 }
 
