@@ -248,8 +248,7 @@ enum kr_status krait_answer_cycle(struct kr_answer *answer, const struct kr_ir *
 static enum kr_status fill_sources(struct kr_answer *answer, const struct kr_ir *ir)
 {
 	for (uint32_t o = answer->sources.n; o < ir->asg->nobs; o++)
-		if (!kr_vec_push(&ir->ctx->mem, &answer->sources, ir->source[o]))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(&ir->ctx->mem, &answer->sources, ir->source[o]));
 	return KR_OK;
 }
 

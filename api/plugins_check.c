@@ -72,7 +72,7 @@ static enum kr_status join_format(struct kr_plugins *p, const struct kr_format *
 			return kr_err_set(err, KR_BAD, "format '%s': the alias '%s' is taken", f->name,
 				alias);
 	}
-	return kr_vec_push(&p->mem, &p->modules.formats, f) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&p->mem, &p->modules.formats, f);
 }
 
 /* ---- passes and back ends ---- */
@@ -99,7 +99,7 @@ static enum kr_status join_pass(struct kr_plugins *p, const struct kr_pass *x, s
 		return kr_err_set(err, KR_BAD,
 			"pass '%s' provides the fact '%s', which only krait's own pass can establish",
 			x->name, lowest_fact(x->provides & KRAITS_OWN));
-	return kr_vec_push(&p->mem, &p->modules.passes, x) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&p->mem, &p->modules.passes, x);
 }
 
 static enum kr_status join_backend(struct kr_plugins *p, const struct kr_backend *b, struct kr_err *err)
@@ -108,7 +108,7 @@ static enum kr_status join_backend(struct kr_plugins *p, const struct kr_backend
 		b->name && kr_backend_find(&p->modules, b->name), err));
 	if (!b->solve && !b->write)
 		return kr_err_set(err, KR_BAD, "back end '%s' has no function to solve or write", b->name);
-	return kr_vec_push(&p->mem, &p->modules.backends, b) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&p->mem, &p->modules.backends, b);
 }
 
 /* ---- levels and checkers ---- */

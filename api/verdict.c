@@ -39,8 +39,7 @@ static enum kr_status keep_keys(krait_verdict *v, const struct kr_history *h)
 	for (uint32_t i = 0; i < v->certificate.edges.n; i++) {
 		kr_key key = v->certificate.edges.at[i].key;
 
-		if (!kr_vec_push(&v->mem, &v->key_at, key.i == KR_NONE ? SIZE_MAX : v->keys.n))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(&v->mem, &v->key_at, key.i == KR_NONE ? SIZE_MAX : v->keys.n));
 		if (key.i == KR_NONE)
 			continue;
 		kr_history_json_value(h, h->keys.at[key.i].name, &v->keys);

@@ -331,9 +331,7 @@ static enum kr_status begin(struct annealing *a)
 	bool scratch = a->was && a->second_was;
 	if (!a->place || !a->access_first || !a->seen || !a->placed_first || !scratch || !index_nodes(a))
 		return KR_NOMEM;
-	a->placed = kr_mem_alloc(mem, a->accesses.n, sizeof *a->placed);
-	if (!a->placed)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, a->placed, a->accesses.n));
 	place_all(a);
 	return kr_topology_init(&a->known, a->ir, a->w->active, a->w->order);
 }

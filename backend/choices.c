@@ -72,15 +72,14 @@ static enum kr_status make(struct kr_choices *c, struct kr_choice x, uint32_t *v
 	if (!kr_table_reserve(mem, &c->table))
 		return KR_NOMEM;
 	*var = c->all.n;
-	if (!kr_vec_push(mem, &c->all, x))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(mem, &c->all, x));
 	kr_table_insert(&c->table, hash_choice(&x), *var);
 	return KR_OK;
 }
 
 static enum kr_status push(struct kr_choices *c, kr_lit l)
 {
-	return kr_vec_push(&c->ir->ctx->mem, &c->clauses, l) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&c->ir->ctx->mem, &c->clauses, l);
 }
 
 /* Ends a clause that comes from a cycle, or KR_NONE. */
@@ -92,10 +91,9 @@ static enum kr_status end_clause(struct kr_choices *c, uint32_t cycle)
 static enum kr_status push_fact(struct kr_choices *c, const kr_lit *literals, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		if (!kr_vec_push(&c->ir->ctx->mem, &c->facts, literals[i]))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(&c->ir->ctx->mem, &c->facts, literals[i]));
 	}
-	return kr_vec_push(&c->ir->ctx->mem, &c->facts, no_literal) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&c->ir->ctx->mem, &c->facts, no_literal);
 }
 
 /* The literal "t, which is open, took effect": whoever saw its version implies it. */
@@ -214,9 +212,7 @@ static enum kr_status make_variables(struct kr_choices *c, kr_obs o, kr_version 
 		if (w.i != KR_NONE && c->ir->presence[w.i] == KR_ABSENT_TXN)
 			continue;
 		if (test && kr_ir_impossible(c->ir, o, v))
-			status = kr_vec_push(&c->ir->ctx->mem, &c->ruled_out, (struct kr_ruled_out){o, v})
-				? KR_OK
-				: KR_NOMEM;
+			status = kr_vec_add(&c->ir->ctx->mem, &c->ruled_out, (struct kr_ruled_out){o, v});
 		else
 			status = make(c,
 				(struct kr_choice){.obs = o,
@@ -328,8 +324,7 @@ enum kr_status kr_choices_guard(struct kr_choices *c, kr_version a, kr_version b
 			c->guarded.at[i].guard.i == guards[0].i)
 			return KR_OK;
 	}
-	if (!kr_vec_push(mem, &c->guarded, (struct kr_asg_order){a, b, guards[0]}))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(mem, &c->guarded, (struct kr_asg_order){a, b, guards[0]}));
 	if (c->ir->units && !kr_vec_push(mem, &c->told_units, (struct kr_version_pair){a, b}))
 		return KR_NOMEM;
 	enum kr_status status = kr_choices_order(c, a, b, &l);

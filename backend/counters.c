@@ -57,13 +57,11 @@ enum kr_status kr_counters_init(struct kr_counters *c, const struct kr_ir *ir, c
 		.nsums = asg->shown ? asg->nshown : asg->nsums};
 	if (c->nsums == 0)
 		return KR_OK;
-	c->sum_first = kr_mem_alloc(mem, (size_t)asg->ntxns + 1, sizeof *c->sum_first);
-	c->weight = kr_mem_alloc(mem, asg->nversions, sizeof *c->weight);
-	c->value = kr_mem_alloc(mem, asg->nkeys, sizeof *c->value);
-	c->groups = kr_mem_alloc(mem, c->nsums, sizeof *c->groups);
-	c->group_of = kr_mem_alloc(mem, c->nsums, sizeof *c->group_of);
-	if (!c->sum_first || !c->weight || !c->value || !c->groups || !c->group_of)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, c->sum_first, (size_t)asg->ntxns + 1));
+	KR_TRY(kr_mem_new(mem, c->weight, asg->nversions));
+	KR_TRY(kr_mem_new(mem, c->value, asg->nkeys));
+	KR_TRY(kr_mem_new(mem, c->groups, c->nsums));
+	KR_TRY(kr_mem_new(mem, c->group_of, c->nsums));
 	for (uint32_t t = 0, i = 0; t <= asg->ntxns; t++) {
 		while (i < c->nsums && c->sums[i].txn.i < t)
 			i++;

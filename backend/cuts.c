@@ -187,7 +187,7 @@ static enum kr_status meet(struct cutting *c, uint32_t first, uint32_t end)
 				*last = b;
 			continue;
 		}
-		KR_TRY(kr_vec_push(&ir->ctx->mem, &c->met, b) ? KR_OK : KR_NOMEM);
+		KR_TRY(kr_vec_add(&ir->ctx->mem, &c->met, b));
 	}
 	return KR_OK;
 }

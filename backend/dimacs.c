@@ -87,8 +87,7 @@ static enum kr_status less_than(struct work *w, kr_node x, kr_node y, int64_t *l
 	compare(w, x, y, (int64_t)w->variables + 1);
 	w->variables += w->bits;
 	*literal = (int64_t)w->variables;
-	if (!kr_vec_push(w->mem, &w->made, (struct less){x, y, (uint32_t)w->variables}))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(w->mem, &w->made, (struct less){x, y, (uint32_t)w->variables}));
 	kr_table_insert(&w->table, kr_hash_pair(x.i, y.i), w->made.n - 1);
 	return KR_OK;
 }

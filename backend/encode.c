@@ -52,9 +52,8 @@ static enum kr_status clause_end(struct kr_encode *w)
 	if (w->holds)
 		return KR_OK;
 	for (uint32_t i = 0; i < w->clause.n; i++)
-		if (!kr_vec_push(mem, &w->out->clauses, w->clause.at[i]))
-			return KR_NOMEM;
-	return kr_vec_push(mem, &w->out->clauses, 0) ? KR_OK : KR_NOMEM;
+		KR_TRY(kr_vec_add(mem, &w->out->clauses, w->clause.at[i]));
+	return kr_vec_add(mem, &w->out->clauses, 0);
 }
 
 static enum kr_status add_clause2(struct kr_encode *w, kr_literal a, kr_literal b)
@@ -96,7 +95,7 @@ enum kr_status kr_encode_edge(struct kr_encode *w, struct kr_guarded_edge edge)
 		if (guards[i] != ALWAYS)
 			edge.guards[n++] = guards[i];
 	}
-	return kr_vec_push(&w->ir->ctx->mem, &w->out->edges, edge) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&w->ir->ctx->mem, &w->out->edges, edge);
 }
 
 static enum kr_status add_edge(struct kr_encode *w, enum kr_edge_kind kind, kr_txn from, kr_txn to,
@@ -352,9 +351,8 @@ static enum kr_status encode_known(struct kr_encode *w)
 {
 	for (uint32_t e = 0; e < w->ir->edges.n; e++) {
 		const struct kr_edge *edge = &w->ir->edges.at[e];
-		if (!kr_vec_push(&w->ir->ctx->mem, &w->out->edges,
-			    (struct kr_guarded_edge){edge->from, edge->to, {0, 0, 0}, edge->kind}))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(&w->ir->ctx->mem, &w->out->edges,
+			(struct kr_guarded_edge){edge->from, edge->to, {0, 0, 0}, edge->kind}));
 	}
 	return KR_OK;
 }

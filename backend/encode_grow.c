@@ -197,9 +197,7 @@ enum kr_status kr_encode_together(struct kr_encode *w)
 
 static enum kr_status add_term(struct kr_encode *w, kr_literal literal, int64_t weight)
 {
-	return kr_vec_push(&w->ir->ctx->mem, &w->out->terms, (struct kr_encoded_term){literal, weight})
-		? KR_OK
-		: KR_NOMEM;
+	return kr_vec_add(&w->ir->ctx->mem, &w->out->terms, (struct kr_encoded_term){literal, weight});
 }
 
 /* Ends a sum whose terms were added from `first` on. */
@@ -207,7 +205,7 @@ static enum kr_status end_sum(struct kr_encode *w, struct kr_encoded_sum sum, ui
 {
 	sum.first = first;
 	sum.count = w->out->terms.n - first;
-	return kr_vec_push(&w->ir->ctx->mem, &w->out->sums, sum) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&w->ir->ctx->mem, &w->out->sums, sum);
 }
 
 static enum kr_status add_at_most_one(struct kr_encode *w, kr_obs o)

@@ -100,8 +100,7 @@ static enum kr_status make_present(struct search *s, kr_txn t, bool *cycle)
 	if (s->present[t.i])
 		return KR_OK;
 	s->present[t.i] = 1;
-	if (!kr_vec_push(&s->ir->ctx->mem, &s->presents, t))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(&s->ir->ctx->mem, &s->presents, t));
 	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1]; i++) {
 		kr_version v = asg->written[i];
 		for (uint32_t o = 0; o < s->seen.n; o++) {
@@ -134,8 +133,7 @@ static enum kr_status see(struct search *s, kr_obs o, kr_version v, bool *cycle)
 	enum kr_status status = KR_OK;
 
 	s->source[o.i] = v;
-	if (!kr_vec_push(&s->ir->ctx->mem, &s->seen, o))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(&s->ir->ctx->mem, &s->seen, o));
 	if (writer.i != KR_NONE) {
 		status = make_present(s, writer, cycle);
 		if (!status)
@@ -155,8 +153,7 @@ static enum kr_status put_before(struct search *s, kr_version a, kr_version b, b
 
 	*pair_state(s, a, b) = BEFORE;
 	*pair_state(s, b, a) = AFTER;
-	if (!kr_vec_push(&s->ir->ctx->mem, &s->ordered, (struct pair){a, b}))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(&s->ir->ctx->mem, &s->ordered, (struct pair){a, b}));
 
 	enum kr_status status = add(s,
 		(struct kr_link){KR_WW, asg->versions[a.i].writer, asg->versions[b.i].writer, {KR_NONE},
@@ -190,7 +187,7 @@ static enum kr_status push_choice(struct search *s, struct choice c)
 	c.present = s->presents.n;
 	c.seen = s->seen.n;
 	c.ordered = s->ordered.n;
-	return kr_vec_push(&s->ir->ctx->mem, &s->choices, c) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&s->ir->ctx->mem, &s->choices, c);
 }
 
 /* The first version from `u` on, of the key of v, whose order with v is open. */
@@ -472,11 +469,9 @@ static enum kr_status search_init(struct search *s, bool *too_many)
 	const struct kr_asg *asg = s->ir->asg;
 	struct kr_mem *mem = &s->ir->ctx->mem;
 
-	s->order_first = kr_mem_alloc(mem, asg->nkeys, sizeof *s->order_first);
-	s->present = kr_mem_alloc(mem, asg->ntxns, 1);
-	s->source = kr_mem_alloc(mem, asg->nobs, sizeof *s->source);
-	if (!s->order_first || !s->present || !s->source)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, s->order_first, asg->nkeys));
+	KR_TRY(kr_mem_new(mem, s->present, asg->ntxns));
+	KR_TRY(kr_mem_new(mem, s->source, asg->nobs));
 	for (uint32_t k = 0; k < asg->nkeys; k++) {
 		size_t n = asg->keys[k + 1].first - asg->keys[k].first;
 		s->order_first[k] = s->npairs;
@@ -486,9 +481,7 @@ static enum kr_status search_init(struct search *s, bool *too_many)
 		}
 		s->npairs += n * n;
 	}
-	s->order = kr_mem_alloc(mem, s->npairs, 1);
-	if (!s->order)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, s->order, s->npairs));
 	for (uint32_t o = 0; o < asg->nobs; o++)
 		s->source[o].i = KR_NONE;
 	for (uint32_t t = 0; t < asg->ntxns; t++) {

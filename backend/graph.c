@@ -32,12 +32,10 @@ enum kr_status kr_graph_init(struct kr_graph *g, struct kr_ir *ir, struct kr_pro
 	*g = (struct kr_graph){.ir = ir};
 	if (ir->nnodes > KR_NONE / 2)
 		return KR_NOMEM;
-	g->head = kr_mem_alloc(mem, ir->nnodes, sizeof *g->head);
-	g->via = kr_mem_alloc(mem, states(g), sizeof *g->via);
-	g->before = kr_mem_alloc(mem, states(g), sizeof *g->before);
-	g->reached = kr_mem_alloc(mem, states(g), sizeof *g->reached);
-	if (!g->head || !g->via || !g->before || !g->reached)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, g->head, ir->nnodes));
+	KR_TRY(kr_mem_new(mem, g->via, states(g)));
+	KR_TRY(kr_mem_new(mem, g->before, states(g)));
+	KR_TRY(kr_mem_new(mem, g->reached, states(g)));
 	memset(g->head, 0xff, ir->nnodes * sizeof *g->head);
 	if (may_pass_one_reader(g))
 		return find_known_cycle(g, proof, cyclic);
@@ -94,7 +92,7 @@ static enum kr_status reach(struct kr_graph *g, kr_graph_state from, kr_node to,
 	g->reached[x.i] = g->searches;
 	g->via[x.i] = edge;
 	g->before[x.i] = from;
-	return kr_vec_push(&g->ir->ctx->mem, &g->queue, x) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&g->ir->ctx->mem, &g->queue, x);
 }
 
 bool kr_graph_reached(const struct kr_graph *g, kr_node v)
@@ -137,8 +135,7 @@ static enum kr_status trace_back(const struct kr_graph *g, kr_node v, struct kr_
 	uint32_t first = way->n;
 
 	for (; g->before[x.i].i != KR_NONE; x = g->before[x.i])
-		if (!kr_vec_push(&g->ir->ctx->mem, way, g->via[x.i]))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(&g->ir->ctx->mem, way, g->via[x.i]));
 	for (uint32_t i = first, j = way->n; i + 1 < j; i++) {
 		uint32_t swap = way->at[i];
 		way->at[i] = way->at[--j];
@@ -234,9 +231,8 @@ enum kr_status kr_graph_add(struct kr_graph *g, struct kr_link link, struct kr_p
 		status = close_cycle(g, link, proof, cycle);
 	if (status || *cycle)
 		return status;
-	if (!kr_vec_push(&g->ir->ctx->mem, &g->edges,
-		    (struct kr_graph_edge){from, to, g->head[from.i], link}))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(&g->ir->ctx->mem, &g->edges,
+		(struct kr_graph_edge){from, to, g->head[from.i], link}));
 	g->head[from.i] = g->edges.n - 1;
 	return level->forbidden[1].allowed ? kr_graph_find_once(g, proof, cycle) : KR_OK;
 }

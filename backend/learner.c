@@ -220,9 +220,7 @@ static void leap_back(struct kr_learner *s, uint32_t from, uint32_t to)
 
 static enum kr_status watch(struct kr_learner *s, uint32_t clause, kr_lit l, kr_lit other)
 {
-	return kr_vec_push(&s->ctx->mem, &s->watches.at[l.i], (struct kr_learner_watch){clause, other})
-		? KR_OK
-		: KR_NOMEM;
+	return kr_vec_add(&s->ctx->mem, &s->watches.at[l.i], (struct kr_learner_watch){clause, other});
 }
 
 /* What had better be watched: what is not false, or else what became false last. */

@@ -14,15 +14,13 @@ enum kr_status kr_overlay_init(struct kr_overlay *o, struct kr_ir *ir, const uin
 {
 	struct kr_mem *mem = &ir->ctx->mem;
 	*o = (struct kr_overlay){.ir = ir, .active = active};
-	o->head = kr_mem_alloc(mem, ir->nnodes, sizeof *o->head);
-	o->order = kr_mem_alloc(mem, ir->nnodes, sizeof *o->order);
-	o->rank = kr_mem_alloc(mem, ir->nnodes, sizeof *o->rank);
-	o->via = kr_mem_alloc(mem, ir->nnodes, sizeof *o->via);
-	o->cost = kr_mem_alloc(mem, ir->nnodes, 1);
-	o->ready = kr_mem_alloc(mem, KR_BITS_WORDS(ir->nnodes), sizeof *o->ready);
-	o->by_preference = kr_mem_alloc(mem, ir->nnodes, sizeof *o->by_preference);
-	return o->ready && o->by_preference && o->head && o->order && o->rank && o->via && o->cost ? KR_OK
-												   : KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, o->head, ir->nnodes));
+	KR_TRY(kr_mem_new(mem, o->order, ir->nnodes));
+	KR_TRY(kr_mem_new(mem, o->rank, ir->nnodes));
+	KR_TRY(kr_mem_new(mem, o->via, ir->nnodes));
+	KR_TRY(kr_mem_new(mem, o->cost, ir->nnodes));
+	KR_TRY(kr_mem_new(mem, o->ready, KR_BITS_WORDS(ir->nnodes)));
+	return kr_mem_new(mem, o->by_preference, ir->nnodes);
 }
 
 void kr_overlay_done(struct kr_overlay *o)
@@ -241,8 +239,7 @@ static enum kr_status find_path(struct finder *f, uint32_t a, uint32_t b, bool *
 	}
 	*found = !status && f->o->cost[b] == SETTLED;
 	for (uint32_t v = b; *found && v != a; v = step_from(f, f->o->via[v])) {
-		if (!kr_vec_push(mem, &f->steps, f->o->via[v]))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(mem, &f->steps, f->o->via[v]));
 	}
 	return status;
 }

@@ -86,8 +86,7 @@ static bool waits(struct passing *p, uint32_t node)
 static enum kr_status wake(struct passing *p, uint32_t *list)
 {
 	for (uint32_t v = *list; v != KR_NONE; v = p->waits[v])
-		if (!kr_vec_push(&p->ir->ctx->mem, &p->free, v))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(&p->ir->ctx->mem, &p->free, v));
 	*list = KR_NONE;
 	return KR_OK;
 }
@@ -188,8 +187,7 @@ static enum kr_status step(struct passing *p, bool *stuck)
 			continue;
 		if (!counts || !kr_asg_writes(p->asg, t))
 			return emit(p, node);
-		if (!kr_vec_push(&p->ir->ctx->mem, &p->ready, node))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(&p->ir->ctx->mem, &p->ready, node));
 	}
 	*stuck = p->ready.n == 0;
 	if (*stuck)
@@ -204,13 +202,11 @@ static enum kr_status allocate(struct passing *p)
 {
 	struct kr_mem *mem = &p->ir->ctx->mem;
 	uint32_t nodes = p->ir->nnodes;
-	p->active = kr_mem_alloc(mem, p->asg->ntxns, 1);
-	p->emitted = kr_mem_alloc(mem, nodes, 1);
-	p->degree = kr_mem_alloc(mem, nodes, sizeof *p->degree);
-	p->waits = kr_mem_alloc(mem, nodes, sizeof *p->waits);
-	p->for_key = kr_mem_alloc(mem, p->asg->nkeys, sizeof *p->for_key);
-	if (!p->active || !p->emitted || !p->degree || !p->waits || !p->for_key)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, p->active, p->asg->ntxns));
+	KR_TRY(kr_mem_new(mem, p->emitted, nodes));
+	KR_TRY(kr_mem_new(mem, p->degree, nodes));
+	KR_TRY(kr_mem_new(mem, p->waits, nodes));
+	KR_TRY(kr_mem_new(mem, p->for_key, p->asg->nkeys));
 	for (uint32_t t = 0; t < p->asg->ntxns; t++)
 		p->active[t] = p->ir->presence[t] == KR_PRESENT;
 	enum kr_status status = kr_counters_init(&p->counters, p->ir, p->active);

@@ -65,8 +65,7 @@ static enum kr_status add_edge(struct kr_repair *r, struct kr_link link, bool *b
 
 static enum kr_status choose_order(struct kr_repair *r, kr_version a, kr_version b, bool *broken)
 {
-	if (!kr_vec_push(&r->ir->ctx->mem, &r->laters, (struct kr_repair_later){a, b, r->later_head[a.i]}))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(&r->ir->ctx->mem, &r->laters, (struct kr_repair_later){a, b, r->later_head[a.i]}));
 	r->later_head[a.i] = r->laters.n - 1;
 	enum kr_status status = add_edge(r, kr_repair_ww(r, a, b), broken);
 	for (uint32_t o = r->reader_head[a.i]; o != KR_NONE && !status && !*broken; o = r->reader_next[o])
@@ -90,8 +89,7 @@ static enum kr_status choose_source(struct kr_repair *r, uint32_t o, kr_version 
 	enum kr_status status = KR_OK;
 	if (r->source[o].i != KR_NONE)
 		return KR_OK;
-	if (!kr_vec_push(&r->ir->ctx->mem, &r->reads, o))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(&r->ir->ctx->mem, &r->reads, o));
 	add_reader(r, o, v);
 	if (!kr_asg_is_initial(r->asg, v))
 		status = add_edge(r, wr, broken);
@@ -115,9 +113,8 @@ static enum kr_status apply(struct kr_repair *r, bool *broken)
 		kr_lit l = r->sat.trail.at[r->marks.n];
 		const struct kr_choice x = r->c->all.at[l.i / 2];
 		bool holds = x.flipped == (l.i & 1); /* saw a; or b before a */
-		if (!kr_vec_push(&r->ir->ctx->mem, &r->marks,
-			    (struct kr_repair_mark){r->order.arcs.n, r->reads.n, r->laters.n}))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(&r->ir->ctx->mem, &r->marks,
+			(struct kr_repair_mark){r->order.arcs.n, r->reads.n, r->laters.n}));
 		if (x.obs.i != KR_NONE && holds)
 			status = choose_source(r, x.obs.i, x.a, broken);
 		else if (x.obs.i == KR_NONE && x.a.i != x.b.i)
@@ -425,10 +422,8 @@ static enum kr_status index_open(struct kr_repair *r)
 {
 	const struct kr_asg *asg = r->asg;
 	struct kr_mem *mem = &r->ir->ctx->mem;
-	r->open_first = kr_mem_alloc(mem, (size_t)asg->nkeys + 2, sizeof *r->open_first);
-	r->open_obs = kr_mem_alloc(mem, asg->nobs, sizeof *r->open_obs);
-	if (!r->open_first || !r->open_obs)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, r->open_first, (size_t)asg->nkeys + 2));
+	KR_TRY(kr_mem_new(mem, r->open_obs, asg->nobs));
 	for (uint32_t o = 0; o < asg->nobs; o++)
 		r->open_first[asg->obs[o].key.i + 2] +=
 			r->source[o].i == KR_NONE && kr_repair_active(r, asg->obs[o].txn);
@@ -444,14 +439,12 @@ static enum kr_status begin(struct kr_repair *r)
 	const struct kr_asg *asg = r->asg;
 	struct kr_mem *mem = &r->ir->ctx->mem;
 	size_t words = KR_BITS_WORDS(asg->nkeys);
-	r->source = kr_mem_alloc(mem, asg->nobs, sizeof *r->source);
-	r->reader_head = kr_mem_alloc(mem, asg->nversions, sizeof *r->reader_head);
-	r->reader_next = kr_mem_alloc(mem, asg->nobs, sizeof *r->reader_next);
-	r->later_head = kr_mem_alloc(mem, asg->nversions, sizeof *r->later_head);
-	r->sorted = kr_mem_alloc(mem, asg->nversions, sizeof *r->sorted);
-	r->dirty = kr_mem_alloc(mem, words, sizeof *r->dirty);
-	if (!r->source || !r->reader_head || !r->reader_next || !r->later_head || !r->sorted || !r->dirty)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, r->source, asg->nobs));
+	KR_TRY(kr_mem_new(mem, r->reader_head, asg->nversions));
+	KR_TRY(kr_mem_new(mem, r->reader_next, asg->nobs));
+	KR_TRY(kr_mem_new(mem, r->later_head, asg->nversions));
+	KR_TRY(kr_mem_new(mem, r->sorted, asg->nversions));
+	KR_TRY(kr_mem_new(mem, r->dirty, words));
 	memset(r->reader_head, 0xff, asg->nversions * sizeof *r->reader_head);
 	memset(r->later_head, 0xff, asg->nversions * sizeof *r->later_head);
 	for (uint32_t k = 0; k < asg->nkeys; k++)

@@ -7,7 +7,7 @@
 static enum kr_status want(struct kr_repair *r, struct kr_wanted wanted, kr_txn from)
 {
 	wanted.place = r->order.place[kr_ir_out(r->ir, KR_WW, from).i];
-	return kr_vec_push(&r->ir->ctx->mem, &r->wanted, wanted) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&r->ir->ctx->mem, &r->wanted, wanted);
 }
 
 static enum kr_status want_order(struct kr_repair *r, kr_version a, kr_version b)

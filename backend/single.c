@@ -139,7 +139,7 @@ static enum kr_status reach(struct finding *f, kr_node to, uint32_t edge, uint32
 		return KR_OK;
 	f->reached[to.i] = f->searches;
 	f->via[to.i] = edge;
-	return kr_vec_push(&f->ir->ctx->mem, &f->queue, to.i) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&f->ir->ctx->mem, &f->queue, to.i);
 }
 
 /* To whoever saw a version of t's. */
@@ -196,7 +196,7 @@ static enum kr_status start(struct finding *f, kr_node from)
 {
 	f->reached[from.i] = f->searches;
 	f->via[from.i] = KR_NONE;
-	return kr_vec_push(&f->ir->ctx->mem, &f->queue, from.i) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&f->ir->ctx->mem, &f->queue, from.i);
 }
 
 /* From where it starts until `to` is reached, or everything. Nodes of higher rank than `rank` (KR_NONE: none)
@@ -272,7 +272,7 @@ static enum kr_status add_path(struct finding *f, kr_node from, kr_node to)
 	enum kr_status status = KR_OK;
 	for (kr_node v = to; f->via[v.i] != KR_NONE && (v.i != from.i || path.n == 0) && !status;
 		v = tail(f, f->via[v.i]))
-		status = kr_vec_push(mem, &path, f->via[v.i]) ? KR_OK : KR_NOMEM;
+		status = kr_vec_add(mem, &path, f->via[v.i]);
 	for (uint32_t i = 0; i < path.n / 2; i++) {
 		uint32_t swap = path.at[i];
 		path.at[i] = path.at[path.n - 1 - i];
@@ -455,7 +455,7 @@ static enum kr_status find_reader(struct finding *f, kr_txn t)
 	kr_node node = {t.i};
 	begin(f);
 	/* not reached by that */
-	enum kr_status status = kr_vec_push(&f->ir->ctx->mem, &f->queue, t.i) ? KR_OK : KR_NOMEM;
+	enum kr_status status = kr_vec_add(&f->ir->ctx->mem, &f->queue, t.i);
 	if (!status)
 		status = search(f, node, KR_NONE);
 	if (status || f->reached[t.i] != f->searches)

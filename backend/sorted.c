@@ -126,8 +126,7 @@ static enum kr_status answer_with(const struct sorting *s, struct kr_answer *ans
 			return KR_NOMEM;
 	}
 	for (uint32_t o = 0; o < s->ir->asg->nobs && !serial; o++)
-		if (!kr_vec_push(mem, &answer->sources, s->ir->source[o]))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(mem, &answer->sources, s->ir->source[o]));
 	return KR_OK;
 }
 
@@ -137,12 +136,10 @@ static enum kr_status sort(struct sorting *s, struct kr_answer *answer)
 	struct kr_mem *mem = &s->ir->ctx->mem;
 	enum kr_status status = KR_OK;
 
-	s->active = kr_mem_alloc(mem, asg->ntxns, sizeof *s->active);
-	s->place = kr_mem_alloc(mem, s->ir->nnodes, sizeof *s->place);
-	s->newest = kr_mem_alloc(mem, asg->nkeys, sizeof *s->newest);
-	s->best = kr_mem_alloc(mem, s->ir->nnodes, sizeof *s->best);
-	if (!s->active || !s->place || !s->newest || !s->best)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, s->active, asg->ntxns));
+	KR_TRY(kr_mem_new(mem, s->place, s->ir->nnodes));
+	KR_TRY(kr_mem_new(mem, s->newest, asg->nkeys));
+	KR_TRY(kr_mem_new(mem, s->best, s->ir->nnodes));
 	for (uint32_t t = 0; t < asg->ntxns; t++)
 		s->active[t] = kr_ir_is_present(s->ir, (kr_txn){t});
 	KR_TRY(kr_overlay_init(&s->graph, s->ir, s->active));

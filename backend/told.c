@@ -56,7 +56,7 @@ static enum kr_status start(struct kr_told *told, kr_version v)
 {
 	told->question++;
 	kr_vec_clear(&told->stack);
-	return kr_vec_push(told->mem, &told->stack, v) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(told->mem, &told->stack, v);
 }
 
 enum kr_status kr_told_after(struct kr_told *told, kr_version v, const uint8_t *active,
@@ -105,8 +105,7 @@ enum kr_status kr_told_before(struct kr_told *told, kr_version a, kr_version b, 
 				continue;
 			told->seen[next.i] = told->question;
 			*before = *before || next.i == b.i;
-			if (!kr_vec_push(told->mem, &told->stack, next))
-				return KR_NOMEM;
+			KR_TRY(kr_vec_add(told->mem, &told->stack, next));
 		}
 	}
 	return KR_OK;

@@ -255,7 +255,7 @@ static enum kr_status record(struct kr_topology *t, struct kr_link link, uint32_
 	for (uint32_t v = a, step; v != b && !status;
 		v = step & 1 ? t->arcs.at[step / 2].from : ir->edges.at[step / 2].from.i) {
 		step = t->forward.via[v] & 1 ? t->forward.via[v] : 2 * edge_at(t, t->forward.via[v] / 2);
-		status = kr_vec_push(mem, &steps, step) ? KR_OK : KR_NOMEM;
+		status = kr_vec_add(mem, &steps, step);
 	}
 	kr_proof_begin(proof);
 	if (!status)

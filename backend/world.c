@@ -94,7 +94,7 @@ static enum kr_status add_link(struct kr_candidate *w, struct kr_overlay *o, str
 	if (!kr_level_orders(level, link.kind) || !w->ordered[link.from.i] || !w->ordered[link.to.i]) {
 		if (o != &w->whole)
 			return KR_OK;
-		return kr_vec_push(&w->ir->ctx->mem, &w->others, link) ? KR_OK : KR_NOMEM;
+		return kr_vec_add(&w->ir->ctx->mem, &w->others, link);
 	}
 	if (paths_count(level) &&
 		known_before(w, kr_ir_out(w->ir, link.kind, link.from), kr_ir_in(w->ir, link.kind, link.to)))
@@ -227,10 +227,8 @@ static enum kr_status note_guards(struct kr_candidate *w, kr_version before, kr_
 	enum kr_status status = kr_told_guards_of(&w->given, before, after, &w->guards);
 	if (status || w->guards.n == first)
 		return status;
-	return kr_vec_push(&w->ir->ctx->mem, &w->guarded,
-		       (struct kr_guarded){before, after, first, w->guards.n - first})
-		? KR_OK
-		: KR_NOMEM;
+	return kr_vec_add(&w->ir->ctx->mem, &w->guarded,
+		(struct kr_guarded){before, after, first, w->guards.n - first});
 }
 
 /* Given orders of active transactions: passes link only those that are certainly present. */
@@ -576,8 +574,7 @@ enum kr_status kr_candidate_answer(const struct kr_candidate *w, const kr_node *
 	}
 	for (uint32_t o = 0; o < w->ir->asg->nobs && answer->form == KR_WORLD_GRAPH; o++) {
 		bool active = w->active[w->ir->asg->obs[o].txn.i];
-		if (!kr_vec_push(mem, &answer->sources, active ? w->source[o] : (kr_version){KR_NONE}))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(mem, &answer->sources, active ? w->source[o] : (kr_version){KR_NONE}));
 	}
 	return KR_OK;
 }

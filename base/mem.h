@@ -45,6 +45,9 @@ bool kr_mem_is_over(struct kr_mem *mem, size_t more);
  * non-NULL block of 0 bytes. */
 void *kr_mem_alloc(struct kr_mem *mem, size_t n, size_t size);
 
+/* Points `at` to n elements of its type; KR_NOMEM: to nothing. */
+#define kr_mem_new(mem, at, n) (((at) = kr_mem_alloc((mem), (n), sizeof *(at))) ? KR_OK : KR_NOMEM)
+
 /* Grows or shrinks a block of old_n * size bytes; new bytes are zero. On failure returns NULL and the old
  * block stays valid. p may be NULL. */
 void *kr_mem_resize(struct kr_mem *mem, void *p, size_t old_n, size_t n, size_t size);

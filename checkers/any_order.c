@@ -65,8 +65,7 @@ static enum kr_status proves(struct sought *s, bool *found)
 {
 	kr_vec_clear(&s->cert->serial);
 	for (uint32_t i = 0; i < s->depth; i++)
-		if (!kr_vec_push(s->cert->mem, &s->cert->serial, s->chosen[i]))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(s->cert->mem, &s->cert->serial, s->chosen[i]));
 
 	enum kr_status status = kr_verify(s->ctx, s->h, s->cert, NULL);
 

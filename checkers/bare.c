@@ -99,8 +99,7 @@ static enum kr_status walk(struct kr_ctx *ctx, struct search *s, kr_version v, u
 	*from = KR_NONE;
 	s->path.n = 0;
 	s->at[v.i] = 1 + s->told.first[v.i];
-	if (!kr_vec_push(&ctx->mem, &s->path, v))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(&ctx->mem, &s->path, v));
 	while (s->path.n > 0 && !status) {
 		v = s->path.at[s->path.n - 1];
 		if (s->at[v.i] - 1 == s->told.first[v.i + 1]) {

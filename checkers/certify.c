@@ -35,7 +35,7 @@ static enum kr_status add_edge(const struct kr_ir *ir, const struct kr_link *lin
 	}
 	if (link->kind == KR_RW)
 		edge.source = ir->asg->versions[link->seen.i].writer;
-	return kr_vec_push(cert->mem, &cert->edges, edge) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(cert->mem, &cert->edges, edge);
 }
 
 /* A cycle that no world has: two versions of one key, each before the other; or one observation that saw two
@@ -130,7 +130,7 @@ static enum kr_status add_source(const struct kr_ir *ir, uint32_t o, kr_version 
 	const struct kr_observation *obs = &asg->obs[o];
 	struct kr_cert_source source = {obs->txn, obs->op, kr_asg_whole(asg, obs->key),
 		part_of(asg, obs->key), asg->versions[seen.i].writer};
-	return kr_vec_push(cert->mem, &cert->sources, source) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(cert->mem, &cert->sources, source);
 }
 
 enum kr_status kr_certify_world(const struct kr_ir *ir, const struct kr_answer *answer,

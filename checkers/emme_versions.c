@@ -57,8 +57,7 @@ static enum kr_status write_one(struct emme *e, const struct kr_write *write, st
 
 	if (!version) {
 		e->slot[write->key.i] = of->n;
-		if (!kr_vec_push(&e->ctx->mem, of, (struct version){write->key, {KR_NONE}}))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(&e->ctx->mem, of, (struct version){write->key, {KR_NONE}}));
 		version = &of->at[of->n - 1];
 	}
 	if (write->how == KR_ADD)

@@ -226,9 +226,7 @@ static enum kr_status decide(struct kr_ctx *ctx, const struct kr_history *h,
 {
 	struct expected e = {.ctx = ctx, .h = h, .out = out, .unplaced = {KR_NONE}};
 	(void)options, (void)err;
-	e.places = kr_mem_alloc(&ctx->mem, h->txns.n, sizeof *e.places);
-	if (!e.places)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(&ctx->mem, e.places, h->txns.n));
 	take_order(&e);
 	enum kr_status status = e.stop ? KR_OK : check_orders(&e);
 	if (!status && !e.stop)

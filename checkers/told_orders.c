@@ -38,8 +38,7 @@ static enum kr_status suggest(const struct kr_history *h, struct placed *all, en
 		KR_SORT(all, n, by_time);
 	kr_vec_clear(&cert->serial);
 	for (uint32_t i = 0; i < n; i++)
-		if (!kr_vec_push(cert->mem, &cert->serial, (kr_txn){all[i].txn}))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(cert->mem, &cert->serial, (kr_txn){all[i].txn}));
 	return KR_OK;
 }
 

@@ -42,10 +42,9 @@ static enum kr_status ask(struct kr_trace *t, struct decisions *out)
 		if (!tells(&t->history, (enum kr_order)order))
 			continue;
 		for (size_t i = 0; (level = kr_level_at(t->ctx.modules, i)) != NULL; i++)
-			if (!kr_vec_push(&t->ctx.mem, out,
-				    (struct kr_decision){
-					    .options = {.level = level, .order = (enum kr_order)order}}))
-				return KR_NOMEM;
+			KR_TRY(kr_vec_add(&t->ctx.mem, out,
+				(struct kr_decision){
+					.options = {.level = level, .order = (enum kr_order)order}}));
 	}
 	return KR_OK;
 }

@@ -218,8 +218,7 @@ enum kr_status kr_coo_classify_all(struct kr_mem *mem, const struct kr_pop *pops
 			if (best.length == 0)
 				continue;
 			told[a][b] = true;
-			if (!kr_vec_push(mem, out, best))
-				return KR_NOMEM;
+			KR_TRY(kr_vec_add(mem, out, best));
 		}
 	}
 	return KR_OK;

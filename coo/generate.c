@@ -75,7 +75,7 @@ static enum kr_status emit(struct making *m, uint32_t txn, bool writes, uint8_t 
 
 	if (writes)
 		op.value = ++m->last[object];
-	return kr_vec_push(m->mem, &m->s->ops, op) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(m->mem, &m->s->ops, op);
 }
 
 static enum kr_status commit(struct making *m, uint32_t txn)
@@ -83,9 +83,7 @@ static enum kr_status commit(struct making *m, uint32_t txn)
 	if (m->ended[txn])
 		return KR_OK;
 	m->ended[txn] = true;
-	return kr_vec_push(m->mem, &m->s->ops, (struct kr_coo_op){.kind = KR_COO_COMMIT, .txn = (uint8_t)txn})
-		? KR_OK
-		: KR_NOMEM;
+	return kr_vec_add(m->mem, &m->s->ops, (struct kr_coo_op){.kind = KR_COO_COMMIT, .txn = (uint8_t)txn});
 }
 
 /* Transaction i + 1 is the source of edges[i]. */

@@ -60,7 +60,7 @@ static enum kr_status push(struct pairing *x, uint8_t from, uint8_t to, enum kr_
 {
 	struct kr_pop pop = {from, to, (uint8_t)kind, p->object, p->at, q->at, at};
 
-	return kr_vec_push(x->mem, x->out, pop) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(x->mem, x->out, pop);
 }
 
 /* Pairs whose second operation q is. */

@@ -159,7 +159,7 @@ static enum kr_status take_operation(struct parsing *p)
 	if (p->ended[op.txn])
 		return bad(p, token, "expected no operation behind its transaction's end");
 	p->ended[op.txn] = op.kind == KR_COO_COMMIT || op.kind == KR_COO_ABORT;
-	return kr_vec_push(p->mem, &p->s->ops, op) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(p->mem, &p->s->ops, op);
 }
 
 /* "x=5" */

@@ -46,7 +46,7 @@ static enum kr_status add(struct reading *r, struct kr_stated stated)
 			return bad(r, stated.line,
 				"claims the contrary of an earlier line, expected one verdict");
 	}
-	return kr_vec_push(&r->ctx->mem, &r->out->stated, stated) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&r->ctx->mem, &r->out->stated, stated);
 }
 
 /* ---- what a checker printed ---- */

@@ -143,8 +143,7 @@ enum kr_status kr_claim_read(struct kr_mem *mem, const struct kr_history *h, con
 	while (!status) {
 		KR_TRY(read_kind(&r, &edge));
 		KR_TRY(read_txn(&r, &edge.to));
-		if (!kr_vec_push(mem, out, edge))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(mem, out, edge));
 		skip_blanks(&r);
 		if (!*r.at)
 			return KR_OK;

@@ -260,7 +260,7 @@ static enum kr_status take_step(struct reading *r, uint32_t form, struct kr_elle
 	edge.key = (kr_key){KR_NONE};
 	if (fields[STEP_KEY] != KR_NONE)
 		KR_TRY(take_key(r, fields[STEP_KEY], &edge));
-	return kr_vec_push(&r->ctx->mem, &cycle->edges, edge) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&r->ctx->mem, &cycle->edges, edge);
 }
 
 static uint32_t count_children(const struct kr_forms *f, uint32_t list)
@@ -305,9 +305,8 @@ static enum kr_status take_cycle(struct reading *r, const char *anomaly, uint32_
 		f->nodes.at[fields[0]].type != KR_FORM_LIST || f->nodes.at[fields[1]].type != KR_FORM_LIST)
 		return status;
 	*is_cycle = true;
-	if (!kr_vec_push(&r->ctx->mem, &r->out->cycles,
-		    (struct kr_elle_cycle){.anomaly = anomaly, .line = f->nodes.at[form].line}))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(&r->ctx->mem, &r->out->cycles,
+		(struct kr_elle_cycle){.anomaly = anomaly, .line = f->nodes.at[form].line}));
 	struct kr_elle_cycle *cycle = &r->out->cycles.at[r->out->cycles.n - 1];
 	status = take_steps(r, fields[0], fields[1], cycle);
 	if (cycle->why[0])

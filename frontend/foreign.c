@@ -33,8 +33,7 @@ enum kr_status kr_foreign_put(struct kr_history *h, struct kr_operation op)
 {
 	if ((!kr_op_scans(&op) && op.key.i == KR_NONE) || op.a.i == KR_NONE)
 		return KR_NOMEM;
-	return kr_vec_push(h->mem, &h->ops, op) ? KR_OK
-						: KR_NOMEM; /* as kr_history_put does of a plain one */
+	return kr_vec_add(h->mem, &h->ops, op); /* as kr_history_put does of a plain one */
 }
 
 enum kr_status kr_foreign_op(struct kr_history *h, enum kr_op_kind kind, kr_key key, kr_value a, bool known)

@@ -66,7 +66,7 @@ static enum kr_status open(struct kr_fressian *s, struct kr_fressian_frame frame
 	if (s->frames.n >= MOST_DEPTH)
 		return kr_fressian_bad(s, s->at, "values are nested more than %d deep", MOST_DEPTH);
 	frame.node = s->forms->nodes.n;
-	return kr_vec_push(mem(s), &s->frames, frame) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(mem(s), &s->frames, frame);
 }
 
 static enum kr_status open_list(struct kr_fressian *s, uint64_t count)
@@ -215,8 +215,7 @@ static enum kr_status read_numbered_kept(struct kr_fressian *s, unsigned n)
 static enum kr_status read_keep(struct kr_fressian *s, unsigned n)
 {
 	(void)n;
-	if (!kr_vec_push(mem(s), &s->cache, (struct kr_fressian_kept){0, 0}))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(mem(s), &s->cache, (struct kr_fressian_kept){0, 0}));
 	return open(s, (struct kr_fressian_frame){.what = KEEP, .left = 1, .slot = s->cache.n - 1});
 }
 

@@ -30,7 +30,7 @@ enum kr_status kr_fressian_put(struct kr_fressian *s, struct kr_form form)
 {
 	form.line = s->forms->line;
 	form.end = s->forms->nodes.n + 1;
-	return kr_vec_push(s->forms->h->mem, &s->forms->nodes, form) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(s->forms->h->mem, &s->forms->nodes, form);
 }
 
 enum kr_status kr_fressian_put_text(struct kr_fressian *s, enum kr_form_type type, const char *text,

@@ -105,10 +105,8 @@ enum kr_status kr_sim_prepare_keys(struct kr_sim *s, struct kr_err *err)
 	if (o->keys < s->kind_count)
 		return kr_err_set(err, KR_BAD, "%u keys, expected one at least for each of the %u kinds used",
 			o->keys, s->kind_count);
-	s->keys = kr_mem_alloc(&s->ctx->mem, o->keys, sizeof *s->keys);
-	s->by_name = kr_mem_alloc(&s->ctx->mem, o->keys, sizeof *s->by_name);
-	if (!s->keys || !s->by_name)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(&s->ctx->mem, s->keys, o->keys));
+	KR_TRY(kr_mem_new(&s->ctx->mem, s->by_name, o->keys));
 	for (uint32_t k = 0; k < o->keys && !status; k++)
 		if (!(status = start_key(s, k)))
 			status = kr_ctx_tick(s->ctx);

@@ -261,19 +261,15 @@ static enum kr_status check_orders(struct checker *c, struct kr_err *err)
 	struct kr_mem *mem = c->h->mem;
 	size_t entries = c->h->order_writers.n;
 
-	c->node_of = kr_mem_alloc(mem, entries, sizeof *c->node_of);
-	c->dropped = kr_mem_alloc(mem, c->h->version_orders.n, sizeof *c->dropped);
-	if (!c->node_of || !c->dropped)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, c->node_of, entries));
+	KR_TRY(kr_mem_new(mem, c->dropped, c->h->version_orders.n));
 	KR_TRY(number_writers(c, err));
 	KR_TRY(mark_written(c));
 	KR_TRY(check_writers(c, err));
-	c->first = kr_mem_alloc(mem, (size_t)c->nodes.n + 1, sizeof *c->first);
-	c->next = kr_mem_alloc(mem, entries, sizeof *c->next);
-	c->degree = kr_mem_alloc(mem, c->nodes.n, sizeof *c->degree);
-	c->sorted = kr_mem_alloc(mem, c->nodes.n, sizeof *c->sorted);
-	if (!c->first || !c->next || !c->degree || !c->sorted)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, c->first, (size_t)c->nodes.n + 1));
+	KR_TRY(kr_mem_new(mem, c->next, entries));
+	KR_TRY(kr_mem_new(mem, c->degree, c->nodes.n));
+	KR_TRY(kr_mem_new(mem, c->sorted, c->nodes.n));
 	KR_TRY(check_agreement(c, err));
 	drop_orders(c);
 	return KR_OK;

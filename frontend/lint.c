@@ -54,10 +54,8 @@ static enum kr_status run(struct kr_lint_work *w)
 {
 	const struct kr_history *h = w->h;
 
-	w->keys = kr_mem_alloc(&w->ctx->mem, h->keys.n, sizeof *w->keys);
-	w->told = kr_mem_alloc(&w->ctx->mem, h->txns.n, sizeof *w->told);
-	if (!w->keys || !w->told)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(&w->ctx->mem, w->keys, h->keys.n));
+	KR_TRY(kr_mem_new(&w->ctx->mem, w->told, h->txns.n));
 	for (uint32_t k = 0; k < h->keys.n; k++)
 		w->keys[k] = (struct kr_lint_key){.read = {KR_NONE},
 			.mixed = {KR_NONE},

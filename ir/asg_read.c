@@ -505,8 +505,7 @@ static enum kr_status read_all(struct reader *r)
 	if (keys != r->keys.n)
 		return kr_err_set(r->lex.err, KR_BAD,
 			"found no versions of key %u, expected at least its initial one", keys);
-	if (!kr_vec_push(r->asg.mem, &r->keys, (struct kr_asg_key){.first = r->versions.n}))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(r->asg.mem, &r->keys, (struct kr_asg_key){.first = r->versions.n}));
 	KR_TRY(seal_names(r));
 	KR_TRY(seal_arrays(r));
 	return kr_asg_verify(&r->asg, r->lex.err);

@@ -84,8 +84,7 @@ static enum kr_status list_chains(const struct kr_ir *ir, struct cover *cover)
 			struct chain chain = {x, 0};
 			for (; x != KR_NONE && chain.length < CHAIN_MOST; x = cover->next[x])
 				chain.length++;
-			if (!kr_vec_push(&ir->ctx->mem, &cover->chains, chain))
-				return KR_NOMEM;
+			KR_TRY(kr_vec_add(&ir->ctx->mem, &cover->chains, chain));
 		}
 	}
 	KR_SORT(cover->chains.at, cover->chains.n, longer_first);
@@ -106,10 +105,8 @@ static uint32_t tracked_chains(const struct kr_ir *ir, uint32_t chains)
 static enum kr_status make_cover(const struct kr_ir *ir, struct kr_clock *c, struct cover *cover)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
-	cover->next = kr_mem_alloc(mem, ir->nnodes, sizeof *cover->next);
-	cover->prev = kr_mem_alloc(mem, ir->nnodes, sizeof *cover->prev);
-	if (!cover->next || !cover->prev)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, cover->next, ir->nnodes));
+	KR_TRY(kr_mem_new(mem, cover->prev, ir->nnodes));
 	memset(cover->next, 0xff, (size_t)ir->nnodes * sizeof *cover->next);
 	memset(cover->prev, 0xff, (size_t)ir->nnodes * sizeof *cover->prev);
 	join_orders(ir, cover);
@@ -281,10 +278,9 @@ static enum kr_status allocate_rows(struct kr_mem *mem, struct kr_clock *c)
 	size_t cells, words;
 	if (!kr_mul(c->nnodes, c->stride, &cells) || !kr_mul(c->nnodes, c->words, &words))
 		return KR_NOMEM;
-	c->rows = kr_mem_alloc(mem, cells, sizeof *c->rows);
-	c->changed = kr_mem_alloc(mem, words, sizeof *c->changed);
-	c->pending = kr_mem_alloc(mem, KR_BITS_WORDS(c->nnodes), sizeof *c->pending);
-	return c->rows && c->changed && c->pending ? KR_OK : KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, c->rows, cells));
+	KR_TRY(kr_mem_new(mem, c->changed, words));
+	return kr_mem_new(mem, c->pending, KR_BITS_WORDS(c->nnodes));
 }
 
 static enum kr_status rank_nodes(const struct kr_ir *ir, struct kr_clock *c, bool *cyclic)

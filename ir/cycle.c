@@ -91,8 +91,7 @@ static enum kr_status cycle_through(const struct kr_ir *ir, uint32_t edge, struc
 	const struct kr_edge *e = &ir->edges.at[edge];
 	bool found = true;
 	kr_vec_clear(cycle);
-	if (!kr_vec_push(&ir->ctx->mem, cycle, edge))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(&ir->ctx->mem, cycle, edge));
 	enum kr_status status =
 		e->from.i == e->to.i ? KR_OK : kr_ir_path(ir, e->to, e->from, ir->edges.n, cycle, &found);
 	return status ? status : found ? KR_OK : KR_INTERNAL;

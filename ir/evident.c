@@ -167,8 +167,7 @@ static enum kr_status walk_from(struct kr_evident *c, kr_version v)
 	kr_vec_clear(&c->later);
 	if (kr_asg_is_initial(asg, v)) {
 		for (uint32_t u = v.i + 1; u < asg->keys[asg->versions[v.i].key.i + 1].first; u++)
-			if (!kr_vec_push(mem, &c->later, (kr_version){u}))
-				return KR_NOMEM;
+			KR_TRY(kr_vec_add(mem, &c->later, (kr_version){u}));
 		return kr_ctx_tick(c->ir->ctx);
 	}
 	c->reached[v.i] = ++c->walks;
@@ -178,8 +177,7 @@ static enum kr_status walk_from(struct kr_evident *c, kr_version v)
 			if (c->reached[u.i] == c->walks)
 				continue;
 			c->reached[u.i] = c->walks;
-			if (!kr_vec_push(mem, &c->later, u))
-				return KR_NOMEM;
+			KR_TRY(kr_vec_add(mem, &c->later, u));
 		}
 		if (i == c->later.n)
 			return kr_ctx_tick(c->ir->ctx);

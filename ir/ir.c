@@ -294,8 +294,7 @@ static enum kr_status expand(const struct kr_ir *ir, struct search *s, kr_node v
 static enum kr_status search_run(const struct kr_ir *ir, struct search *s, kr_node a, kr_node b, uint32_t age)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
-	if (!kr_vec_push(mem, &s->now, a))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(mem, &s->now, a));
 	for (uint32_t i = 0; i < s->now.n || s->later.n > 0; i++) {
 		if (i == s->now.n) { /* next level */
 			struct search old = *s;
@@ -323,8 +322,7 @@ static enum kr_status walk_back(const struct kr_ir *ir, const struct search *s, 
 {
 	uint32_t first = path->n;
 	for (kr_node v = b; v.i != a.i; v = ir->edges.at[s->via[v.i] - 1].from) {
-		if (!kr_vec_push(&ir->ctx->mem, path, s->via[v.i] - 1))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(&ir->ctx->mem, path, s->via[v.i] - 1));
 	}
 	for (uint32_t i = first, j = path->n; i + 1 < j; i++) {
 		uint32_t swap = path->at[i];

@@ -38,7 +38,7 @@ void kr_proof_begin(struct kr_proof *proof) { proof->links.n = open_first(proof)
 
 enum kr_status kr_proof_add_link(struct kr_proof *proof, struct kr_link link)
 {
-	return kr_vec_push(proof->mem, &proof->links, link) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(proof->mem, &proof->links, link);
 }
 
 static struct kr_link known_link(const struct kr_ir *ir, uint32_t index)
@@ -80,7 +80,7 @@ enum kr_status kr_proof_end(struct kr_proof *proof)
 {
 	uint32_t first = open_first(proof);
 	struct kr_cycle cycle = {first, proof->links.n - first, false};
-	return kr_vec_push(proof->mem, &proof->cycles, cycle) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(proof->mem, &proof->cycles, cycle);
 }
 
 enum kr_status kr_proof_tear(struct kr_proof *proof, const struct kr_asg *asg, const struct kr_tear *tear)
@@ -156,7 +156,7 @@ static enum kr_status explain_order(struct closing *c, kr_version a, kr_version 
 	kr_key key = c->ir->asg->versions[a.i].key;
 	struct kr_link only = known_link(c->ir, c->path.at[0]);
 	if (c->path.n == 1 && only.kind == KR_WW && only.key.i == key.i) /* the very claim, known */
-		return kr_vec_push(c->proof->mem, &c->todo, c->path.at[0]) ? KR_OK : KR_NOMEM;
+		return kr_vec_add(c->proof->mem, &c->todo, c->path.at[0]);
 	struct kr_link link = {KR_WW, to, from, {KR_NONE}, {KR_NONE}, key, KR_NONE};
 	return add_lemma(c, link, &c->path);
 }
@@ -237,7 +237,7 @@ static enum kr_status rule_out_by_binding(struct closing *c, kr_obs o, kr_versio
 		if (c->ir->source[p].i != v.i || c->ir->source_age[p] > age ||
 			asg->obs[p].set == asg->obs[o.i].set)
 			continue;
-		return kr_vec_push(c->proof->mem, &c->binding, (kr_obs){p}) ? KR_OK : KR_NOMEM;
+		return kr_vec_add(c->proof->mem, &c->binding, (kr_obs){p});
 	}
 	return KR_OK;
 }

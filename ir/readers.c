@@ -7,10 +7,8 @@ enum kr_status kr_readers_init(struct kr_readers *readers, const struct kr_ir *i
 {
 	const struct kr_asg *asg = ir->asg;
 	struct kr_mem *mem = &ir->ctx->mem;
-	readers->head = kr_mem_alloc(mem, asg->nversions, sizeof *readers->head);
-	readers->next = kr_mem_alloc(mem, asg->nobs, sizeof *readers->next);
-	if (!readers->head || !readers->next)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, readers->head, asg->nversions));
+	KR_TRY(kr_mem_new(mem, readers->next, asg->nobs));
 	memset(readers->head, 0xff, asg->nversions * sizeof *readers->head);
 	for (uint32_t o = asg->nobs; o-- > 0;) {
 		kr_version seen = ir->source[o];

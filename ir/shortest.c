@@ -183,8 +183,7 @@ static enum kr_status reach(struct finder *f, uint32_t from, uint32_t link, uint
 	if (f->stamp[state] != f->searches) {
 		f->stamp[state] = f->searches;
 		f->at[state] = f->entries.n;
-		if (!kr_vec_push(mem, &f->entries, (struct entry){state, KR_NONE}))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(mem, &f->entries, (struct entry){state, KR_NONE}));
 	}
 	return f->at[state] < layer_end || add_way(f, from, link, &f->entries.at[f->at[state]].ways)
 		? KR_OK
@@ -310,8 +309,7 @@ static enum kr_status search(struct finder *f, uint32_t start)
 	kr_vec_clear(&f->links);
 	kr_vec_clear(&f->ways);
 	kr_vec_clear(&f->entries);
-	if (!kr_vec_push(&f->evident.ir->ctx->mem, &f->entries, (struct entry){start, KR_NONE}))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(&f->evident.ir->ctx->mem, &f->entries, (struct entry){start, KR_NONE}));
 	while (depth < most && f->goal == KR_NONE && first < f->entries.n && !status) {
 		uint32_t layer = first, end = f->entries.n;
 		for (; first < end && !status && f->steps < MOST_STEPS; first++)

@@ -87,8 +87,7 @@ static enum kr_status add_acts(struct kr_batch *b, kr_txn t)
 		if (walk.struck && walk.struck->is_undo)
 			take_back(b->acts.at + p->act_first, b->acts.n - p->act_first, walk.struck,
 				walk.place);
-		if (!kr_vec_push(b->mem, &b->acts, act))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(b->mem, &b->acts, act));
 		kr_key key;
 		kr_value value;
 		if (p->writes_at == KR_NONE && walk.op && kr_op_write(b->h, walk.op, 0, &key, &value))
@@ -195,8 +194,7 @@ enum kr_status kr_batch_acts(struct kr_batch *b)
 			.took_effect = txn->status == KR_COMMITTED,
 			.effect_by = INT64_MAX,
 		};
-		if (!kr_vec_push(b->mem, &b->txns, party))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(b->mem, &b->txns, party));
 		if (txn->flags & KR_TXN_HAS_BEGIN)
 			b->txns.at[t.i].begin = widened(b->h, txn->begin_invoked, txn->begin_returned);
 		if (txn->flags & KR_TXN_HAS_END)

@@ -159,8 +159,7 @@ static enum kr_status collect(struct kr_batch *b)
 			.sure = true,
 			.gone = INT64_MAX};
 		initial.value = kr_history_untold(b->h) ? KR_UNTOLD : b->h->keys.at[k.i].initial;
-		if (!kr_vec_push(b->mem, &b->collected, initial))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(b->mem, &b->collected, initial));
 	}
 	for (kr_txn t = {0}; t.i < b->txns.n; t.i++) {
 		bool counts = b->txns.at[t.i].committed || b->txns.at[t.i].optional;

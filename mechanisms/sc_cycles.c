@@ -181,8 +181,7 @@ static enum kr_status report(struct cycling *y)
 	if (!f)
 		return KR_NOMEM;
 	for (uint32_t i = y->cycle.n; i-- > 0; f->edge_count++)
-		if (!kr_vec_push(b->mem, &b->out->edges, y->cycle.at[i]))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(b->mem, &b->out->edges, y->cycle.at[i]));
 	return KR_OK;
 }
 

@@ -52,20 +52,16 @@ static enum kr_status sort_writers(struct indexing *x)
 {
 	const struct kr_asg *asg = x->ir->asg;
 	struct kr_mem *mem = &x->ir->ctx->mem;
-	x->nodes = kr_mem_alloc(mem, x->clock->nnodes, sizeof *x->nodes);
-	x->by_chain = kr_mem_alloc(mem, (size_t)x->clock->nchains + 2, sizeof *x->by_chain);
-	x->by_key = kr_mem_alloc(mem, (size_t)asg->nkeys + 2, sizeof *x->by_key);
-	if (!x->nodes || !x->by_chain || !x->by_key)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, x->nodes, x->clock->nnodes));
+	KR_TRY(kr_mem_new(mem, x->by_chain, (size_t)x->clock->nchains + 2));
+	KR_TRY(kr_mem_new(mem, x->by_key, (size_t)asg->nkeys + 2));
 	list_nodes(x);
 	for (uint32_t v = 0; v < asg->nversions; v++)
 		if (counts(x, asg->versions[v].writer))
 			x->by_key[asg->versions[v].key.i + 2]++;
 	kr_index_places(x->by_key, asg->nkeys);
 	x->out->nwriters = x->by_key[asg->nkeys + 1];
-	x->out->writers = kr_mem_alloc(mem, x->out->nwriters, sizeof *x->out->writers);
-	if (!x->out->writers)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, x->out->writers, x->out->nwriters));
 	list_writers(x);
 	return KR_OK;
 }
@@ -93,10 +89,8 @@ static enum kr_status make_segments(const struct indexing *x)
 	uint32_t segment = 0, key = 0;
 	for (uint32_t i = 0; i < c->nwriters; i++)
 		c->nsegments += begins_segment(x, i);
-	c->segments = kr_mem_alloc(mem, c->nsegments, sizeof *c->segments);
-	c->segment_first = kr_mem_alloc(mem, (size_t)x->ir->asg->nkeys + 1, sizeof *c->segment_first);
-	if (!c->segments || !c->segment_first)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, c->segments, c->nsegments));
+	KR_TRY(kr_mem_new(mem, c->segment_first, (size_t)x->ir->asg->nkeys + 1));
 	for (uint32_t i = 0; i < c->nwriters; i++) {
 		uint32_t position = c->writers[i].position;
 		while (key <= version_of(x, i)->key.i)

@@ -29,11 +29,9 @@ static enum kr_status collect(struct given *g, const struct kr_ir *ir)
 	const struct kr_asg *asg = ir->asg;
 	struct kr_mem *mem = &ir->ctx->mem;
 
-	g->first = kr_mem_alloc(mem, (size_t)asg->nversions + 2, sizeof *g->first);
-	g->pairs = kr_mem_alloc(mem, asg->norders, sizeof *g->pairs);
-	g->visited = kr_mem_alloc(mem, asg->nversions, sizeof *g->visited);
-	if (!g->first || !g->pairs || !g->visited)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, g->first, (size_t)asg->nversions + 2));
+	KR_TRY(kr_mem_new(mem, g->pairs, asg->norders));
+	KR_TRY(kr_mem_new(mem, g->visited, asg->nversions));
 	for (uint32_t i = 0; i < asg->norders; i++)
 		g->first[asg->orders[i].before.i + 2] += holds(ir, &asg->orders[i]);
 	kr_index_places(g->first, asg->nversions);
@@ -51,8 +49,7 @@ static enum kr_status bridge(struct given *g, const struct kr_ir *ir, kr_version
 	kr_vec_clear(&g->stack);
 	/* orders under guards may lead back through versions that do not exist */
 	g->visited[start.i] = start.i + 1;
-	if (!kr_vec_push(mem, &g->stack, start))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(mem, &g->stack, start));
 	while (g->stack.n > 0) {
 		kr_version v = kr_vec_pop(&g->stack);
 		enum kr_status status = kr_ctx_tick(ir->ctx);

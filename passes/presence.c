@@ -26,7 +26,7 @@ static enum kr_status enqueue(struct work *w, kr_txn t)
 	if (w->seen[t.i])
 		return KR_OK;
 	w->seen[t.i] = 1;
-	return kr_vec_push(&w->ir->ctx->mem, &w->queue, t) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&w->ir->ctx->mem, &w->queue, t);
 }
 
 static enum kr_status enqueue_present(struct work *w)

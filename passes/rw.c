@@ -73,9 +73,7 @@ static enum kr_status fill_successors(struct work *w)
 {
 	const struct kr_asg *asg = w->ir->asg;
 
-	w->rmw = kr_mem_alloc(&w->ir->ctx->mem, w->nrmw, sizeof *w->rmw);
-	if (!w->rmw)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(&w->ir->ctx->mem, w->rmw, w->nrmw));
 	for (uint32_t o = 0; o < asg->nobs; o++) {
 		kr_version u = successor(w, (kr_obs){o});
 
@@ -101,8 +99,7 @@ static enum kr_status collect_early(struct work *w)
 		for (uint32_t v = asg->keys[k].first + 1; v < asg->keys[k + 1].first; v++) {
 			if (w->ir->presence[writer_of(w, (kr_version){v}).i] != KR_PRESENT || w->follows[v])
 				continue;
-			if (!kr_vec_push(&w->ir->ctx->mem, &w->early, (kr_version){v}))
-				return KR_NOMEM;
+			KR_TRY(kr_vec_add(&w->ir->ctx->mem, &w->early, (kr_version){v}));
 		}
 	}
 	w->early_first[asg->nkeys] = w->early.n;
@@ -177,13 +174,11 @@ static enum kr_status prepare(struct work *w)
 	const struct kr_asg *asg = w->ir->asg;
 	struct kr_mem *mem = &w->ir->ctx->mem;
 
-	w->follows = kr_mem_alloc(mem, asg->nversions, sizeof *w->follows);
-	w->readers = kr_mem_alloc(mem, asg->nversions, sizeof *w->readers);
-	w->rmw_first = kr_mem_alloc(mem, (size_t)asg->nversions + 2, sizeof *w->rmw_first);
-	w->early_first = kr_mem_alloc(mem, (size_t)asg->nkeys + 1, sizeof *w->early_first);
-	w->linked = kr_mem_alloc(mem, asg->ntxns, sizeof *w->linked);
-	if (!w->follows || !w->readers || !w->rmw_first || !w->early_first || !w->linked)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, w->follows, asg->nversions));
+	KR_TRY(kr_mem_new(mem, w->readers, asg->nversions));
+	KR_TRY(kr_mem_new(mem, w->rmw_first, (size_t)asg->nversions + 2));
+	KR_TRY(kr_mem_new(mem, w->early_first, (size_t)asg->nkeys + 1));
+	KR_TRY(kr_mem_new(mem, w->linked, asg->ntxns));
 
 	KR_TRY(kr_orders_init(&w->orders, w->ir));
 

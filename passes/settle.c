@@ -24,8 +24,7 @@ static enum kr_status settle(struct work *w, kr_obs o, kr_version v)
 	if (ir->presence[writer.i] == KR_OPEN) {
 		ir->presence[writer.i] = KR_PRESENT;
 		ir->presence_why[writer.i] = o.i + 1;
-		if (!kr_vec_push(&ir->ctx->mem, &w->queue, writer))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(&ir->ctx->mem, &w->queue, writer));
 	}
 	if (!w->link || w->linked[writer.i] == reader.i + 1)
 		return KR_OK;

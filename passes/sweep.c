@@ -78,9 +78,7 @@ static enum kr_status sort(struct sweep *s, bool *cyclic)
 		s->order[s->rank[v]].i = v;
 	kr_mem_free(mem, s->preds, s->npreds, sizeof *s->preds);
 	s->npreds = ir->edges.n;
-	s->preds = kr_mem_alloc(mem, s->npreds, sizeof *s->preds);
-	if (!s->preds)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, s->preds, s->npreds));
 	memset(s->pred_first, 0, ((size_t)n + 2) * sizeof *s->pred_first);
 	for (uint32_t e = 0; e < ir->edges.n; e++)
 		s->pred_first[s->rank[ir->edges.at[e].to.i] + 2]++;
@@ -139,8 +137,7 @@ static enum kr_status add(struct sweep *s, enum kr_edge_kind kind, enum kr_rule 
 	s->added++;
 	if (status || a >= b)
 		return status;
-	if (!kr_vec_push(&ir->ctx->mem, &s->fresh, (struct arc){a, s->fresh_head[b]}))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(&ir->ctx->mem, &s->fresh, (struct arc){a, s->fresh_head[b]}));
 	s->fresh_head[b] = s->fresh.n - 1;
 	return KR_OK;
 }
@@ -353,16 +350,13 @@ static enum kr_status begin(struct sweep *s)
 	const struct kr_asg *asg = s->ir->asg;
 	struct kr_mem *mem = &s->ir->ctx->mem;
 	size_t n = s->ir->nnodes;
-	s->order = kr_mem_alloc(mem, n, sizeof *s->order);
-	s->rank = kr_mem_alloc(mem, n, sizeof *s->rank);
-	s->pred_first = kr_mem_alloc(mem, n + 2, sizeof *s->pred_first);
-	s->fresh_head = kr_mem_alloc(mem, n, sizeof *s->fresh_head);
-	s->rows = kr_mem_alloc(mem, n * WORDS, sizeof *s->rows);
-	s->matrix_first = kr_mem_alloc(mem, asg->nkeys, sizeof *s->matrix_first);
-	s->found = kr_mem_alloc(mem, VERSIONS_MOST, sizeof *s->found);
-	if (!s->order || !s->rank || !s->pred_first || !s->fresh_head || !s->rows || !s->matrix_first ||
-		!s->found)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, s->order, n));
+	KR_TRY(kr_mem_new(mem, s->rank, n));
+	KR_TRY(kr_mem_new(mem, s->pred_first, n + 2));
+	KR_TRY(kr_mem_new(mem, s->fresh_head, n));
+	KR_TRY(kr_mem_new(mem, s->rows, n * WORDS));
+	KR_TRY(kr_mem_new(mem, s->matrix_first, asg->nkeys));
+	KR_TRY(kr_mem_new(mem, s->found, VERSIONS_MOST));
 	for (uint32_t k = 0; k < asg->nkeys; k++) {
 		s->matrix_first[k] = s->nmatrix;
 		s->nmatrix += matrix_words(asg, k);

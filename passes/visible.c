@@ -56,9 +56,7 @@ static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_er
 	(void)err;
 	if (kr_level_asks(ir->level) != KR_ASK_SINGLE)
 		return KR_OK;
-	w.before = kr_mem_alloc(&ir->ctx->mem, asg->nversions, sizeof *w.before);
-	if (!w.before)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(&ir->ctx->mem, w.before, asg->nversions));
 	for (uint32_t v = 0; v < asg->nversions; v++)
 		w.before[v].i = KR_NONE;
 	status = apply(&w);

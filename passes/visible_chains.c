@@ -40,7 +40,7 @@ static enum kr_status copy_graph(struct chains *c)
 	c->graph.next.at = NULL, c->graph.next.n = c->graph.next.cap = 0;
 	c->graph.head.at = NULL, c->graph.head.n = c->graph.head.cap = 0;
 	for (uint32_t v = 0; v < ir->nnodes; v++)
-		KR_TRY(kr_vec_push(&ir->ctx->mem, &c->graph.head, KR_NONE) ? KR_OK : KR_NOMEM);
+		KR_TRY(kr_vec_add(&ir->ctx->mem, &c->graph.head, KR_NONE));
 	for (uint32_t e = 0; e < ir->edges.n; e++)
 		if (counts(c->w, &ir->edges.at[e]))
 			KR_TRY(kr_ir_add_edge(&c->graph, ir->edges.at[e]));

@@ -217,14 +217,12 @@ static enum kr_status prepare(struct pairs *x)
 	const struct kr_asg *asg = x->asg;
 	struct kr_mem *mem = &x->ir->ctx->mem;
 
-	x->mine = kr_mem_alloc(mem, asg->nkeys, sizeof *x->mine);
-	x->met = kr_mem_alloc(mem, asg->ntxns, sizeof *x->met);
-	x->last = kr_mem_alloc(mem, asg->nkeys, sizeof *x->last);
-	x->former = kr_mem_alloc(mem, asg->nversions, sizeof *x->former);
-	x->by_session = kr_mem_alloc(mem, asg->ntxns, sizeof *x->by_session);
-	x->first = kr_mem_alloc(mem, (size_t)asg->nsessions + 3, sizeof *x->first);
-	if (!x->mine || !x->met || !x->last || !x->former || !x->by_session || !x->first)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, x->mine, asg->nkeys));
+	KR_TRY(kr_mem_new(mem, x->met, asg->ntxns));
+	KR_TRY(kr_mem_new(mem, x->last, asg->nkeys));
+	KR_TRY(kr_mem_new(mem, x->former, asg->nversions));
+	KR_TRY(kr_mem_new(mem, x->by_session, asg->ntxns));
+	KR_TRY(kr_mem_new(mem, x->first, (size_t)asg->nsessions + 3));
 	for (uint32_t k = 0; k < asg->nkeys; k++)
 		x->last[k].session = KR_NONE;
 	for (uint32_t t = 0; t < asg->ntxns; t++)

@@ -197,11 +197,9 @@ static enum kr_status index_orders(struct builder *b)
 
 	if (asg->norders == 0)
 		return KR_OK;
-	b->order_first = kr_mem_alloc(mem, (size_t)asg->nversions + 2, sizeof *b->order_first);
-	b->order_next = kr_mem_alloc(mem, asg->norders, sizeof *b->order_next);
-	b->seen = kr_mem_alloc(mem, asg->nversions, sizeof *b->seen);
-	if (!b->order_first || !b->order_next || !b->seen)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, b->order_first, (size_t)asg->nversions + 2));
+	KR_TRY(kr_mem_new(mem, b->order_next, asg->norders));
+	KR_TRY(kr_mem_new(mem, b->seen, asg->nversions));
 	for (uint32_t i = 0; i < asg->norders; i++)
 		b->order_first[asg->orders[i].before.i + 2]++;
 	kr_index_places(b->order_first, asg->nversions);
@@ -221,8 +219,7 @@ static enum kr_status is_given(struct builder *b, kr_key k, kr_txn a, kr_txn c, 
 		return KR_OK;
 	b->searches++;
 	kr_vec_clear(&b->queue);
-	if (!kr_vec_push(b->arg->mem, &b->queue, from.i))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(b->arg->mem, &b->queue, from.i));
 	for (uint32_t at = 0; at < b->queue.n && !*out; at++) {
 		uint32_t v = b->queue.at[at];
 		for (uint32_t i = b->order_first[v]; i < b->order_first[v + 1]; i++) {
@@ -231,8 +228,7 @@ static enum kr_status is_given(struct builder *b, kr_key k, kr_txn a, kr_txn c, 
 			if (b->seen[next] == b->searches)
 				continue;
 			b->seen[next] = b->searches;
-			if (!kr_vec_push(b->arg->mem, &b->queue, next))
-				return KR_NOMEM;
+			KR_TRY(kr_vec_add(b->arg->mem, &b->queue, next));
 		}
 	}
 	return KR_OK;
@@ -334,8 +330,7 @@ static enum kr_status put_cycle(struct kr_argument *arg, struct kr_cert_cycle cy
 {
 	uint32_t guard[KR_GUARD_MOST], first = arg->literals.n;
 
-	if (!kr_vec_push(arg->mem, &arg->first, first))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(arg->mem, &arg->first, first));
 	for (uint32_t i = 0; i < cycle.count; i++) {
 		uint32_t n = kr_argument_guard(arg, &arg->cert->edges.at[cycle.first + i], guard);
 		for (uint32_t j = 0; j < n; j++)

@@ -216,7 +216,7 @@ static enum kr_status take_attr(struct cutting *c, kr_op op)
 			return KR_NOMEM;
 	}
 	to.seen_count = c->to->seen.n - to.seen_first;
-	return kr_vec_push(c->mem, &c->to->attrs, to) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(c->mem, &c->to->attrs, to);
 }
 
 static enum kr_status take_op(struct cutting *c, kr_op o)
@@ -280,8 +280,7 @@ static enum kr_status take_order(struct cutting *c, const struct kr_version_orde
 		if (!kr_bits_get(c->part->txns, writer.i) || !kr_part_writes(c->part, writer, from->key))
 			continue;
 		t = kr_history_find(c->to, take(c, c->from->txns.at[writer.i].id)).i;
-		if (!kr_vec_push(c->mem, &c->to->order_writers, (kr_txn){t}))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(c->mem, &c->to->order_writers, (kr_txn){t}));
 	}
 	to.key = take_key(c, from->key);
 	to.writer_count = c->to->order_writers.n - to.writer_first;
@@ -299,8 +298,7 @@ static enum kr_status take_all(struct cutting *c)
 	to->initial = c->from->initial;
 	to->key_order = c->from->key_order;
 	for (uint32_t i = 0; i < c->from->files.n; i++)
-		if (!kr_vec_push(c->mem, &to->files, c->from->files.at[i]))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(c->mem, &to->files, c->from->files.at[i]));
 	if (!note_values(c, (kr_value){KR_NONE}))
 		return KR_NOMEM;
 	c->cut->value_of.at[KR_ABSENT.i] = KR_ABSENT;

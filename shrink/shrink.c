@@ -165,8 +165,7 @@ static enum kr_status take_units(struct kr_mem *mem, struct walk *w, const struc
 	kr_vec_clear(&w->txns);
 	w->next = 0;
 	for (uint32_t i = 0; i < cut->key_of.n; i++)
-		if (!kr_vec_push(mem, &w->keys, cut->key_of.at[i]))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(mem, &w->keys, cut->key_of.at[i]));
 	for (uint32_t t = 0; t < cut->txn_of.n; t++) {
 		for (uint32_t i = 0; i < cut->history.txns.at[t].op_count; i++) {
 			kr_op op = cut->op_of.at[kr_history_op(&cut->history, (kr_txn){t}, i).i];

@@ -291,9 +291,7 @@ static enum kr_status copy_members(const struct kr_claim *c, const struct kr_fac
 	out->members = NULL;
 	if (status != KR_OK || out->all == KR_NONE)
 		return status;
-	out->members = kr_mem_alloc(f->mem, out->all, sizeof *out->members);
-	if (!out->members)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(f->mem, out->members, out->all));
 	for (uint32_t i = 0; i < out->all; i++)
 		out->members[i] = f->grow->members.at[first + i];
 	out->count =

@@ -36,8 +36,7 @@ static enum kr_status element_at(const struct rounds *r, uint32_t at, uint32_t *
 
 static enum kr_status add_step(struct rounds *r, uint32_t element)
 {
-	if (!kr_vec_push(r->f->mem, &r->steps, (struct step){element, r->first[r->last]}))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(r->f->mem, &r->steps, (struct step){element, r->first[r->last]}));
 	r->first[r->last] = r->steps.n - 1;
 	return KR_OK;
 }
@@ -47,15 +46,13 @@ static enum kr_status follow(struct rounds *r, uint32_t element)
 {
 	kr_vec_clear(&r->stack);
 	r->met[element] = true;
-	if (!kr_vec_push(r->f->mem, &r->stack, element))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(r->f->mem, &r->stack, element));
 	while (r->stack.n > 0) {
 		for (uint32_t i = r->first[kr_vec_pop(&r->stack)]; i != KR_NONE; i = r->steps.at[i].next) {
 			if (r->met[r->steps.at[i].to])
 				continue;
 			r->met[r->steps.at[i].to] = true;
-			if (!kr_vec_push(r->f->mem, &r->stack, r->steps.at[i].to))
-				return KR_NOMEM;
+			KR_TRY(kr_vec_add(r->f->mem, &r->stack, r->steps.at[i].to));
 		}
 	}
 	return kr_ctx_tick(r->c->v->ctx);

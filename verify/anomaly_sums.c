@@ -31,8 +31,7 @@ static enum kr_status with_term(const struct kr_claim *c, const struct sums *in,
 			return kr_err_set(c->v->err, KR_UNSUPPORTED,
 				"what was seen of %s has too many explanations to be checked",
 				c->key_name.text);
-		if (!kr_vec_push(&c->v->ctx->mem, out, sum))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(&c->v->ctx->mem, out, sum));
 	}
 	return kr_ctx_tick(c->v->ctx);
 }
@@ -41,8 +40,7 @@ static enum kr_status add_sum(const struct kr_claim *c, struct sums *sums, int64
 {
 	uint32_t at = sums->n;
 
-	if (!kr_vec_push(&c->v->ctx->mem, sums, sum))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(&c->v->ctx->mem, sums, sum));
 	for (; at > 0 && sums->at[at - 1] > sum; at--)
 		sums->at[at] = sums->at[at - 1];
 	if (at > 0 && sums->at[at - 1] == sum) { /* it is there */

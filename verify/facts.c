@@ -44,8 +44,7 @@ static enum kr_status collect_op(const struct kr_history *h, struct kr_mem *mem,
 			continue;
 		}
 		*stamp = (struct stamp){t.i, out->n};
-		if (!kr_vec_push(mem, out, (struct written){effect.key, version}))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(mem, out, (struct written){effect.key, version}));
 	}
 	return KR_OK;
 }
@@ -89,9 +88,8 @@ static enum kr_status collect_sight(const struct kr_facts *f, kr_txn t, uint32_t
 		if ((saw.test != KR_SAW_VALUE && saw.test != KR_SAW_OTHER) || kr_facts_grows(f, k) ||
 			!kr_facts_external(f, k, t, index))
 			continue;
-		if (!kr_vec_push(f->mem, out,
-			    (struct kr_fact_sight){t, k, saw.value, index, saw.test == KR_SAW_OTHER}))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(f->mem, out,
+			(struct kr_fact_sight){t, k, saw.value, index, saw.test == KR_SAW_OTHER}));
 	}
 	return KR_OK;
 }

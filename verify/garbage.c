@@ -36,16 +36,12 @@ static enum kr_status note_effect(struct kr_garbage *g, const struct kr_operatio
 	g->deleted[effect.key.i] |= op->kind == KR_OP_DELETE;
 	g->put[effect.key.i] |= kr_saw_grows(g->h, effect.key) && op->kind != KR_OP_DELETE;
 	if (op->kind == KR_OP_INC)
-		return kr_vec_push(g->mem, &g->amounts,
-			       (struct kr_amount){effect.key, kr_history_value(g->h, op->a)->integer})
-			? KR_OK
-			: KR_NOMEM;
+		return kr_vec_add(g->mem, &g->amounts,
+			(struct kr_amount){effect.key, kr_history_value(g->h, op->a)->integer});
 	if (op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD || op->kind == KR_OP_DELETE)
 		return KR_OK;
-	return kr_vec_push(g->mem, &g->values,
-		       (struct kr_row){effect.key, op->kind == KR_OP_MAX ? op->a : effect.value})
-		? KR_OK
-		: KR_NOMEM;
+	return kr_vec_add(g->mem, &g->values,
+		(struct kr_row){effect.key, op->kind == KR_OP_MAX ? op->a : effect.value});
 }
 
 static enum kr_status note_effects(struct kr_garbage *g)
@@ -362,16 +358,14 @@ static enum kr_status list_seen(struct kr_garbage *g, kr_key k)
 		enum kr_status status = kr_ctx_tick(g->ctx);
 
 		for (; at < end && is_before(&g->seen[at], scan); at++)
-			if (!kr_vec_push(g->mem, &g->list, g->seen[at]))
-				return KR_NOMEM;
+			KR_TRY(kr_vec_add(g->mem, &g->list, g->seen[at]));
 		if (status != KR_OK)
 			return status;
 		if ((at == end || is_before(scan, &g->seen[at])) && !kr_vec_push(g->mem, &g->list, *scan))
 			return KR_NOMEM;
 	}
 	for (; at < end; at++)
-		if (!kr_vec_push(g->mem, &g->list, g->seen[at]))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(g->mem, &g->list, g->seen[at]));
 	return KR_OK;
 }
 

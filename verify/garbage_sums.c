@@ -65,8 +65,7 @@ static enum kr_status add_up(struct kr_garbage *g, kr_key k, uint32_t without)
 
 	g->summed.i = without == KR_NONE ? k.i : KR_NONE;
 	kr_vec_clear(&g->sums);
-	if (!kr_vec_push(g->mem, &g->sums, (struct kr_number_span){0, 0}))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(g->mem, &g->sums, (struct kr_number_span){0, 0}));
 	for (uint32_t i = g->amount_first[k.i]; i < g->amount_first[k.i + 1] && status == KR_OK; i++) {
 		if (i != without)
 			status = widen(g, &g->sums, g->amounts.at[i].delta);

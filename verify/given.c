@@ -148,14 +148,12 @@ static enum kr_status follow(struct kr_given *g, kr_key k, uint32_t txn, uint32_
 
 		if (*reached == KR_NONE) {
 			*reached = list.count;
-			if (!kr_vec_push(g->mem, &g->touched, g->places[i].list))
-				return KR_NOMEM;
+			KR_TRY(kr_vec_add(g->mem, &g->touched, g->places[i].list));
 		}
 		for (uint32_t at = g->places[i].at + 1; at < *reached; at++) {
 			uint32_t next = list.writers[at].i;
 			*met |= next == wanted;
-			if (!kr_vec_push(g->mem, &g->todo, next))
-				return KR_NOMEM;
+			KR_TRY(kr_vec_add(g->mem, &g->todo, next));
 		}
 		if (g->places[i].at < *reached)
 			*reached = g->places[i].at;

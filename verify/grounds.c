@@ -262,8 +262,7 @@ static enum kr_status meet_sight(struct kr_recheck *r, kr_txn t, uint32_t op, kr
 	struct kr_places places = {0};
 	struct kr_sighted s;
 
-	if (!kr_vec_push(&r->ctx->mem, &places, c->all))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(&r->ctx->mem, &places, c->all));
 	enum kr_status status = kr_recheck_share(r, t, op, key, saw, &places);
 	if (!status && places.n > 0) {
 		struct kr_sight_window w = {.key = key,

@@ -70,11 +70,9 @@ static enum kr_status parse(struct kr_grow *g, kr_value value)
 	for (size_t at = 1; e->type == KR_VALUE_ARRAY && kr_piece_next(e->text, e->length, &at, &piece);
 		parsed.count++) {
 		KR_TRY(number_of(g, piece, &element));
-		if (!kr_vec_push(g->mem, &g->members, element))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(g->mem, &g->members, element));
 	}
-	if (!kr_vec_push(g->mem, &g->parsed, parsed))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(g->mem, &g->parsed, parsed));
 	g->parsed_of[value.i] = g->parsed.n;
 	return KR_OK;
 }
@@ -178,8 +176,8 @@ static enum kr_status see(struct collecting *c, kr_txn t, uint32_t index, kr_key
 
 	if (saw->test == KR_SAW_NOTHING || (s->wrote && (s->known || tells_presence)))
 		return KR_OK;
-	if (!kr_vec_push(c->g->mem, &c->sights, (struct kr_grow_sight){t, k, index, s->own_count, s->amount}))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(c->g->mem, &c->sights,
+		(struct kr_grow_sight){t, k, index, s->own_count, s->amount}));
 	if (!s->wrote || saw->test != KR_SAW_VALUE)
 		return KR_OK;
 	s->known = true;
@@ -375,17 +373,14 @@ enum kr_status kr_grow_init(struct kr_facts *f, struct kr_ctx *ctx)
 	*g = (struct kr_grow){.mem = f->mem, .h = f->h, .count = f->count, .initial_key = {KR_NONE}};
 	kr_arena_init(&g->texts, g->mem);
 	kr_str_init(&g->scratch, g->mem);
-	g->mode = kr_mem_alloc(g->mem, nkeys, sizeof *g->mode);
-	g->versions = kr_mem_alloc(g->mem, f->count, sizeof *g->versions);
-	g->parsed_of = kr_mem_alloc(g->mem, nvalues, sizeof *g->parsed_of);
-	g->element_of = kr_mem_alloc(g->mem, nvalues, sizeof *g->element_of);
-	g->rank = kr_mem_alloc(g->mem, f->count, sizeof *g->rank);
-	g->ranked = kr_mem_alloc(g->mem, nkeys, sizeof *g->ranked);
-	g->longest = kr_mem_alloc(g->mem, nkeys, sizeof *g->longest);
-	g->deleted = kr_mem_alloc(g->mem, nkeys, sizeof *g->deleted);
-	if (!g->mode || !g->versions || !g->parsed_of || !g->element_of || !g->rank || !g->ranked ||
-		!g->longest || !g->deleted)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(g->mem, g->mode, nkeys));
+	KR_TRY(kr_mem_new(g->mem, g->versions, f->count));
+	KR_TRY(kr_mem_new(g->mem, g->parsed_of, nvalues));
+	KR_TRY(kr_mem_new(g->mem, g->element_of, nvalues));
+	KR_TRY(kr_mem_new(g->mem, g->rank, f->count));
+	KR_TRY(kr_mem_new(g->mem, g->ranked, nkeys));
+	KR_TRY(kr_mem_new(g->mem, g->longest, nkeys));
+	KR_TRY(kr_mem_new(g->mem, g->deleted, nkeys));
 	set_modes(g);
 	return collect(f, ctx);
 }

@@ -42,7 +42,7 @@ bool kr_learned_settles(const struct kr_learned *l, const struct kr_history *h, 
 
 static enum kr_status learn(struct kr_learned *l, struct kr_learned_fact fact)
 {
-	return kr_vec_push(l->mem, &l->facts, fact) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(l->mem, &l->facts, fact);
 }
 
 static enum kr_status learn_element(struct kr_learned *l, kr_key k, struct kr_piece element)

@@ -30,8 +30,7 @@ static enum kr_status start(struct kr_own *o, kr_key k)
 {
 	if (o->place[k.i])
 		return KR_OK;
-	if (!kr_vec_push(o->store.mem, &o->keys, (struct kr_own_key){.key = k}))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(o->store.mem, &o->keys, (struct kr_own_key){.key = k}));
 	o->place[k.i] = o->keys.n;
 	if (kr_saw_grows(o->h, k))
 		kr_store_write(&o->store, k, KR_ABSENT);
@@ -74,7 +73,7 @@ static enum kr_status apply(struct kr_own *o, const struct kr_operation *op, uin
 	}
 	if (own->known)
 		return add_known(o, op, err);
-	return kr_vec_push(o->store.mem, &own->elements, op->a) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(o->store.mem, &own->elements, op->a);
 }
 
 /* A key that grows was shown after additions of its own: from now on it is known. */

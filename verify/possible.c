@@ -20,7 +20,7 @@ enum kr_status kr_possible_take_away(struct kr_possible *p, kr_txn t)
 	if (p->f->impossible[t.i])
 		return KR_OK;
 	p->f->impossible[t.i] = true;
-	return kr_vec_push(&p->ctx->mem, &p->queue, t) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&p->ctx->mem, &p->queue, t);
 }
 
 static bool is_unknown(const struct kr_possible *p, kr_txn t)

@@ -24,8 +24,7 @@ static enum kr_status rely(struct kr_possible *p, kr_txn reader, kr_txn t)
 		return KR_OK;
 	if (p->f->impossible[t.i])
 		return kr_possible_take_away(p, reader);
-	if (!kr_vec_push(&p->ctx->mem, &p->reliances, (struct kr_reliance){reader, p->reliance_of[t.i]}))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(&p->ctx->mem, &p->reliances, (struct kr_reliance){reader, p->reliance_of[t.i]}));
 	p->reliance_of[t.i] = p->reliances.n - 1;
 	return KR_OK;
 }

@@ -412,8 +412,7 @@ enum kr_status kr_recheck_shared(struct kr_recheck *r, kr_txn t, uint32_t op, st
 
 	kr_vec_clear(out);
 	struct kr_span all = whole ? kr_recheck_instants(r, t)->snapshot : kr_recheck_op(r, t, op);
-	if (!kr_vec_push(&r->ctx->mem, out, all))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(&r->ctx->mem, out, all));
 	for (uint32_t i = first; i < end && out->n > 0; i++)
 		KR_TRY(kr_recheck_each_sight(r, t, i, kr_recheck_share, out));
 	return KR_OK;

@@ -133,7 +133,7 @@ static enum kr_status add_version(struct kr_recheck *r, kr_txn t, kr_key key)
 	if (!writes)
 		return KR_OK;
 	v.lock = kr_recheck_lock(r, t, KR_MODE_X, key);
-	return kr_vec_push(&r->ctx->mem, &r->versions, v) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&r->ctx->mem, &r->versions, v);
 }
 
 /* Every write of every transaction, struck ones included: counted, or put where it belongs. */
@@ -158,9 +158,7 @@ enum kr_status kr_recheck_writers(struct kr_recheck *r)
 
 	if (r->writer_first)
 		return KR_OK;
-	r->writer_first = kr_mem_alloc(&r->ctx->mem, (size_t)keys + 2, sizeof *r->writer_first);
-	if (!r->writer_first)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(&r->ctx->mem, r->writer_first, (size_t)keys + 2));
 	pass_writes(r, false);
 	kr_index_places(r->writer_first, keys);
 	r->writers = kr_mem_alloc(&r->ctx->mem, r->writer_first[keys + 1], sizeof *r->writers);
@@ -196,8 +194,7 @@ enum kr_status kr_recheck_versions(struct kr_recheck *r, kr_key key)
 	kr_vec_clear(&r->versions);
 	r->key = (kr_key){KR_NONE};
 	initial.value = kr_history_untold(r->h) ? (kr_value){KR_NONE} : r->h->keys.at[key.i].initial;
-	if (!kr_vec_push(&r->ctx->mem, &r->versions, initial))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(&r->ctx->mem, &r->versions, initial));
 	for (uint32_t i = r->writer_first[key.i]; i < r->writer_first[key.i + 1] && !status; i++) {
 		bool again = i > r->writer_first[key.i] && r->writers[i].i == r->writers[i - 1].i;
 		if (!again && r->h->txns.at[r->writers[i].i].status != KR_ABORTED)

@@ -84,13 +84,12 @@ enum kr_status kr_sat_add(struct kr_sat *s, const uint32_t *literals, uint32_t n
 		if (s->mark.at[literals[i]] == s->added)
 			continue;
 		s->mark.at[literals[i]] = s->added;
-		if (!kr_vec_push(s->mem, &s->learned, literals[i]))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(s->mem, &s->learned, literals[i]));
 	}
 	if (s->learned.n == 0)
 		s->refuted = true;
 	if (s->learned.n == 1)
-		return kr_vec_push(s->mem, &s->units, s->learned.at[0]) ? KR_OK : KR_NOMEM;
+		return kr_vec_add(s->mem, &s->units, s->learned.at[0]);
 	return s->learned.n == 0 ? KR_OK : store(s, s->learned.at, s->learned.n, 0, &clause);
 }
 
@@ -245,8 +244,7 @@ static enum kr_status analyze(struct kr_sat *s, uint32_t conflict)
 	uint32_t open = 0, at = s->trail.n, clause = conflict, literal = KR_NONE;
 
 	kr_vec_clear(&s->learned);
-	if (!kr_vec_push(s->mem, &s->learned, KR_NONE))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(s->mem, &s->learned, KR_NONE));
 	do {
 		uint32_t *literals = clause_literals(s, clause), n = *clause_length(s, clause);
 

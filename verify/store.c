@@ -157,7 +157,7 @@ enum kr_status kr_store_touch(struct kr_store *s, kr_key k)
 		touched.size = s->lists.at[touched.cell.index].n;
 	if (touched.cell.kind == KR_CELL_SET)
 		touched.size = s->set_sizes.at[touched.cell.index];
-	return kr_vec_push(s->mem, &s->touched, touched) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(s->mem, &s->touched, touched);
 }
 
 void kr_store_undo(struct kr_store *s)
@@ -256,8 +256,7 @@ enum kr_status kr_store_is_not(struct kr_store *s, kr_key k, kr_value value, boo
 		return kr_learned_other(s, k);
 	}
 	if (cell->kind == KR_CELL_UNTOLD) {
-		if (!kr_vec_push(s->mem, &s->excluded, (struct kr_excluded){value, cell->index}))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(s->mem, &s->excluded, (struct kr_excluded){value, cell->index}));
 		cell->index = s->excluded.n - 1;
 		*out = true;
 		return KR_OK;

@@ -101,8 +101,7 @@ static enum kr_status read_serial(struct reading *r, const json_t *serial, const
 	for (size_t i = 0; i < n; i++) {
 		kr_txn t;
 		KR_TRY(placed(r, kr_names_txn(&r->names, json_array_get(serial, i), &t)));
-		if (!kr_vec_push(r->mem, &r->cert->serial, t))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(r->mem, &r->cert->serial, t));
 	}
 	return KR_OK;
 }
@@ -245,8 +244,7 @@ static enum kr_status read_cycles(struct reading *r, const json_t *cycles)
 		}
 		r->cycle = 0;
 		r->where = "cycles";
-		if (!kr_vec_push(r->mem, &r->cert->cycles, range))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(r->mem, &r->cert->cycles, range));
 	}
 	return KR_OK;
 }

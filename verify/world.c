@@ -319,7 +319,7 @@ static enum kr_status add_sight(struct kr_world *w, const struct kr_world_told *
 			w->sights.at[i].source.i != out.source.i)
 			return kr_err_set(w->v->err, KR_UNSUPPORTED,
 				"several conditions on what a transaction added to");
-	return kr_vec_push(w->mem, &w->sights, out) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(w->mem, &w->sights, out);
 }
 
 /* A predicate read observes a key that it did not return only if some version would have been returned: an

@@ -60,9 +60,7 @@ enum kr_status kr_world_count_versions(struct kr_world *w)
 
 	if (!w->facts.grow)
 		return KR_OK;
-	w->counts = kr_mem_alloc(w->mem, w->facts.count, sizeof *w->counts);
-	if (!w->counts)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(w->mem, w->counts, w->facts.count));
 	for (kr_key k = {0}; k.i < n; k.i++) {
 		struct kr_world_count last = initial_count(w, k);
 		for (uint32_t i = w->first[k.i]; holds_number(w, k) && i < w->first[k.i + 1]; i++) {

@@ -67,7 +67,7 @@ static enum kr_status visit(struct graph *g, kr_txn u)
 		return KR_OK;
 	g->stamp[u.i] = g->turn;
 	g->closed |= comes_after_reader(g, u);
-	return kr_vec_push(w->mem, &g->todo, u) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(w->mem, &g->todo, u);
 }
 
 static enum kr_status visit_order(struct graph *g, kr_txn u)
