@@ -106,8 +106,8 @@ static void *alloc_bytes(struct kr_arena *arena, size_t bytes, size_t align)
 	size_t left = arena->left & ~(align - 1);
 
 	if (left == 0 || bytes > left) {
-		if (bytes > OWN_BLOCK)
-			return alloc_own(arena, bytes);
+		if (bytes > OWN_BLOCK) /* behind one whose size says how large the next one is to be */
+			return arena->blocks || add_block(arena, 0) ? alloc_own(arena, bytes) : NULL;
 		if (!add_block(arena, bytes))
 			return NULL;
 		left = arena->left;

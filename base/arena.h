@@ -36,6 +36,8 @@ char *kr_arena_format(struct kr_arena *arena, const char *format, ...) __attribu
 void *kr_arena_take_array(struct kr_arena *arena, void **at, uint32_t *n, uint32_t *cap, size_t size);
 
 #define KR_NEW(arena, type) ((type *)kr_arena_alloc((arena), 1, sizeof(type)))
+/* Points `at` to n elements of its type; KR_NOMEM: to nothing. */
+#define kr_arena_new(arena, at, n) (((at) = kr_arena_alloc((arena), (n), sizeof *(at))) ? KR_OK : KR_NOMEM)
 #define KR_NEW_ARRAY(arena, type, n) ((type *)kr_arena_alloc((arena), (n), sizeof(type)))
 
 #endif

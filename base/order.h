@@ -12,6 +12,16 @@
 
 static inline int kr_then(int first, int second) { return first ? first : second; }
 
+/* Define a comparator of structs by a field; by a field, and by another one where that is equal. */
+#define KR_BY(name, type, field) KR_BY_BOTH(name, type, field, field)
+#define KR_BY_BOTH(name, type, first, second) \
+	static int name(const void *a, const void *b) \
+	{ \
+		const type *x = a, *y = b; \
+		return kr_then(KR_ORDER(x->first, y->first), KR_ORDER(x->second, y->second)); \
+	} \
+	_Static_assert(1, "takes the semicolon")
+
 /* qsort, but one pass where they are sorted already. */
 void kr_sort(void *at, size_t n, size_t size, int (*compare)(const void *, const void *));
 

@@ -218,15 +218,22 @@ void kr_str_shown_bytes(struct kr_str *str, const char *text, size_t length)
 
 void kr_str_shown(struct kr_str *str, const char *text) { kr_str_shown_bytes(str, text, strlen(text)); }
 
+void kr_str_member_name(struct kr_str *str, const char *name)
+{
+	bool first = str->n == 0 || strchr("{ \n", str->at[str->n - 1]);
+
+	kr_str_format(str, first ? "\"%s\": " : ", \"%s\": ", name);
+}
+
 void kr_str_member(struct kr_str *str, const char *name, const char *text)
 {
-	kr_str_format(str, "\"%s\": ", name);
+	kr_str_member_name(str, name);
 	kr_str_json(str, text, strlen(text));
 }
 
 void kr_str_member_made(struct kr_str *str, const char *name, struct kr_str *text)
 {
-	kr_str_format(str, "\"%s\": ", name);
+	kr_str_member_name(str, name);
 	kr_str_json(str, kr_str_text(text), text->n);
 	str->failed |= text->failed;
 	kr_str_done(text);

@@ -21,11 +21,13 @@ void kr_str_add(struct kr_str *str, const char *text);
 void kr_str_add_bytes(struct kr_str *str, const char *text, size_t length);
 void kr_str_vformat(struct kr_str *str, const char *format, va_list args);
 void kr_str_format(struct kr_str *str, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A member of a JSON object, "NAME": "TEXT"; of a text that is not ours (shown); of one that was made for it,
- * which is freed, and whose failure is the buffer's. Commas are the caller's. */
+/* A member of a JSON object, "NAME": "TEXT", with a comma before it where it is not the first and none was
+ * written; of a text that is not ours (shown); of one that was made for it, which is freed, and whose failure
+ * is the buffer's; only its name, for a value that follows. */
 void kr_str_member(struct kr_str *str, const char *name, const char *text);
 void kr_str_member_shown(struct kr_str *str, const char *name, const char *text);
 void kr_str_member_made(struct kr_str *str, const char *name, struct kr_str *text);
+void kr_str_member_name(struct kr_str *str, const char *name);
 /* as a quoted JSON string, valid for any bytes of UTF-8 */
 void kr_str_json(struct kr_str *str, const char *text, size_t length);
 /* Length of the well-formed UTF-8 sequence that `text` starts with, of `left` > 0 bytes; 0: there is none. */
