@@ -154,9 +154,7 @@ static enum kr_status fill_txns(const struct kr_work *w, const uint8_t *presence
 	asg->clock_skew = h->clock_skew;
 	asg->nsessions = h->sessions.n;
 	asg->ntxns = h->txns.n;
-	asg->txns = KR_NEW_ARRAY(w->arena, struct kr_asg_txn, asg->ntxns);
-	if (!asg->txns)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(w->arena, asg->txns, asg->ntxns));
 	if (asg->ntxns > 0)
 		asg->times = (struct kr_asg_times){&h->txns.at->begin_invoked, &h->txns.at->end_returned,
 			sizeof *h->txns.at / sizeof(int64_t)};

@@ -93,14 +93,10 @@ static enum kr_status find_sources(struct sources *s, struct kr_arena *arena)
 
 	if (s->of)
 		return KR_OK;
-	s->of = KR_NEW_ARRAY(arena, struct source, sets->nsets);
-	if (!s->of)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(arena, s->of, sets->nsets));
 	memset(s->of, 0xff, sets->nsets * sizeof *s->of);
 	if (sets->any_complement) {
-		s->traces = kr_arena_alloc(arena, sets->writes->nkeys, sizeof *s->traces);
-		if (!s->traces)
-			return KR_NOMEM;
+		KR_TRY(kr_arena_new(arena, s->traces, sets->writes->nkeys));
 		memset(s->traces, 0xff, sets->writes->nkeys * sizeof *s->traces);
 	}
 	return kr_analyze_each_write(sets->w, sets->writes, true, add_write, s);
@@ -111,9 +107,7 @@ enum kr_status kr_analyze_written(const struct kr_sets *sets, const uint8_t *pre
 {
 	struct sources sources = {.sets = sets, .presence = presence};
 
-	*out = KR_NEW_ARRAY(arena, uint64_t, KR_BITS_WORDS(sets->nsets));
-	if (!*out)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(arena, *out, KR_BITS_WORDS(sets->nsets)));
 	KR_TRY(find_sources(&sources, arena));
 	for (uint32_t s = 0; s < sets->nsets; s++) {
 		const struct kr_asg_set *set = &sets->sets[s];
@@ -233,8 +227,8 @@ static enum kr_status sort_found(const struct kr_work *w, const struct kr_observ
 	uint32_t n = observed->found.n, *order = KR_NEW_ARRAY(w->scratch, uint32_t, n),
 		 *other = KR_NEW_ARRAY(w->scratch, uint32_t, n);
 
-	*out = KR_NEW_ARRAY(w->scratch, struct kr_anomaly, n);
-	if (!order || !other || !*out)
+	KR_TRY(kr_arena_new(w->scratch, *out, n));
+	if (!order || !other)
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;

@@ -23,9 +23,7 @@ static enum kr_status compact_versions(struct compacting *c)
 	struct kr_writes *writes = c->writes;
 	uint32_t n = 0;
 
-	c->map = KR_NEW_ARRAY(c->w->scratch, uint32_t, writes->nversions);
-	if (!c->map)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(c->w->scratch, c->map, writes->nversions));
 	for (uint32_t k = 0; k < writes->nkeys; k++) {
 		uint32_t from = writes->keys[k].first, end = writes->keys[k + 1].first;
 
@@ -141,9 +139,7 @@ enum kr_status kr_analyze_compact(const struct kr_settled *settled, struct kr_wr
 
 	if (!settled->changed && !sets->changed)
 		return KR_OK;
-	c.used = KR_NEW_ARRAY(w->scratch, uint32_t, sets->nsets);
-	if (!c.used)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(w->scratch, c.used, sets->nsets));
 	KR_TRY(filter_members(&c));
 	KR_TRY(compact_observations(&c));
 	KR_TRY(compact_versions(&c));

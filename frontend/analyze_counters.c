@@ -120,12 +120,10 @@ static enum kr_status scan_all(struct scanning *s)
 {
 	const struct kr_work *w = s->g->w;
 
-	s->of = KR_NEW_ARRAY(w->scratch, struct tally, w->h->keys.n);
-	s->g->absolute = KR_NEW_ARRAY(w->scratch, bool, s->writes->nversions);
-	s->g->amount = KR_NEW_ARRAY(w->scratch, int64_t, s->writes->nversions);
-	s->g->relative = KR_NEW_ARRAY(w->scratch, bool, w->h->keys.n);
-	if (!s->of || !s->g->absolute || !s->g->amount || !s->g->relative)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(w->scratch, s->of, w->h->keys.n));
+	KR_TRY(kr_arena_new(w->scratch, s->g->absolute, s->writes->nversions));
+	KR_TRY(kr_arena_new(w->scratch, s->g->amount, s->writes->nversions));
+	KR_TRY(kr_arena_new(w->scratch, s->g->relative, w->h->keys.n));
 	for (kr_txn t = {0}; t.i < w->h->txns.n; t.i++)
 		if (!kr_grow_aborted(s->g, t))
 			KR_TRY(scan_txn(s, t));
@@ -356,10 +354,8 @@ static enum kr_status make_hints(const struct kr_growing *g, struct kr_asg *asg)
 {
 	const struct kr_asg_version *before = g->whole_versions.at;
 
-	asg->shown = KR_NEW_ARRAY(g->w->arena, struct kr_asg_sum, g->seen.totals.n);
-	asg->amounts = KR_NEW_ARRAY(g->w->arena, struct kr_asg_amount, asg->nversions);
-	if (!asg->shown || !asg->amounts)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(g->w->arena, asg->shown, g->seen.totals.n));
+	KR_TRY(kr_arena_new(g->w->arena, asg->amounts, asg->nversions));
 	for (uint32_t i = 0; i < g->seen.totals.n; i++) {
 		const struct kr_grow_total *t = &g->seen.totals.at[i];
 
@@ -379,9 +375,7 @@ static enum kr_status make_hints(const struct kr_growing *g, struct kr_asg *asg)
 
 static enum kr_status make_sums(const struct kr_growing *g, struct kr_asg *asg, struct terms *terms)
 {
-	asg->sums = KR_NEW_ARRAY(g->w->arena, struct kr_asg_sum, g->seen.totals.n);
-	if (!asg->sums)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(g->w->arena, asg->sums, g->seen.totals.n));
 	for (uint32_t i = 0; i < g->seen.totals.n; i++) {
 		const struct kr_grow_total *t = &g->seen.totals.at[i];
 
@@ -389,9 +383,7 @@ static enum kr_status make_sums(const struct kr_growing *g, struct kr_asg *asg, 
 		if (asg->txns[t->txn.i].presence != KR_ABSENT_TXN)
 			KR_TRY(add_sum(g, asg, terms, t, &asg->sums[asg->nsums++]));
 	}
-	asg->terms = KR_NEW_ARRAY(g->w->arena, struct kr_asg_term, terms->n);
-	if (!asg->terms)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(g->w->arena, asg->terms, terms->n));
 	for (uint32_t i = 0; i < terms->n; i++)
 		asg->terms[i] = terms->at[i];
 	asg->nterms = terms->n;

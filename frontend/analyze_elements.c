@@ -39,13 +39,10 @@ static enum kr_status index_writes(struct kr_growing *g)
 {
 	uint32_t nkeys = g->w->h->keys.n;
 
-	g->write_first = KR_NEW_ARRAY(g->w->scratch, uint32_t, (size_t)nkeys + 2);
-	g->deleted = KR_NEW_ARRAY(g->w->scratch, bool, nkeys);
-	if (!g->write_first || !g->deleted)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(g->w->scratch, g->write_first, (size_t)nkeys + 2));
+	KR_TRY(kr_arena_new(g->w->scratch, g->deleted, nkeys));
 	KR_TRY(each_write(g, false));
-	for (uint32_t k = 0; k < nkeys; k++)
-		g->write_first[k + 2] += g->write_first[k + 1];
+	kr_index_places(g->write_first, nkeys);
 	g->writes = KR_NEW_ARRAY(g->w->scratch, struct kr_grow_write, g->write_first[nkeys + 1]);
 	return g->writes ? each_write(g, true) : KR_NOMEM;
 }
@@ -169,10 +166,8 @@ enum kr_status kr_grow_elements(struct kr_growing *g, struct kr_writes *writes)
 	KR_TRY(kr_elements_name_added(&g->numbered, g->w->ctx));
 	KR_TRY(kr_grow_initial(g, writes));
 	KR_TRY(name_initial(g));
-	g->element_first = KR_NEW_ARRAY(g->w->scratch, uint32_t, (size_t)nkeys + 1);
-	g->initials = KR_NEW_ARRAY(g->w->scratch, uint32_t, nkeys);
-	if (!g->element_first || !g->initials)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(g->w->scratch, g->element_first, (size_t)nkeys + 1));
+	KR_TRY(kr_arena_new(g->w->scratch, g->initials, nkeys));
 	for (kr_key k = {0}; k.i < nkeys; k.i++) {
 		g->element_first[k.i] = g->elements.n;
 		if (!kr_datatype_of(kr_grow_kind(g, k))->parts)

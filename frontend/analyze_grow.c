@@ -27,9 +27,8 @@ enum kr_status kr_grow_part(struct kr_parts *p, kr_key of, uint32_t label, kr_to
 		return kr_err_set(w->err, KR_UNSUPPORTED,
 			"found too many elements of sets, expected fewer than %u", KR_NONE);
 	out->i = w->h->keys.n + p->parts.n;
-	if (!kr_vec_push(w->mem, &p->parts, (struct kr_asg_part){of, label}) ||
-		!kr_vec_push(w->mem, &p->first, p->versions.n))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(w->mem, &p->parts, (struct kr_asg_part){of, label}));
+	KR_TRY(kr_vec_add(w->mem, &p->first, p->versions.n));
 	return kr_grow_part_version(p, KR_NOBODY, initial);
 }
 
@@ -46,12 +45,10 @@ static enum kr_status append_parts(const struct kr_parts *p)
 	out->nparts = p->parts.n;
 	out->nkeys = old.nkeys + p->parts.n;
 	out->nversions = (uint32_t)nversions;
-	out->keys = KR_NEW_ARRAY(w->arena, struct kr_asg_key, (size_t)out->nkeys + 1);
-	out->versions = KR_NEW_ARRAY(w->arena, struct kr_asg_version, nversions);
-	out->token = KR_NEW_ARRAY(w->scratch, kr_token, nversions);
-	out->parts = KR_NEW_ARRAY(w->arena, struct kr_asg_part, p->parts.n);
-	if (!out->keys || !out->versions || !out->token || !out->parts)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(w->arena, out->keys, (size_t)out->nkeys + 1));
+	KR_TRY(kr_arena_new(w->arena, out->versions, nversions));
+	KR_TRY(kr_arena_new(w->scratch, out->token, nversions));
+	KR_TRY(kr_arena_new(w->arena, out->parts, p->parts.n));
 	memcpy(out->keys, old.keys, old.nkeys * sizeof *old.keys);
 	memcpy(out->versions, old.versions, old.nversions * sizeof *old.versions);
 	memcpy(out->token, old.token, old.nversions * sizeof *old.token);
@@ -147,9 +144,9 @@ static enum kr_status prepare(struct kr_parts *p)
 
 	KR_TRY(kr_grow_elements(g, p->writes));
 	KR_TRY(prepare_replay(g));
-	g->parts_of = KR_NEW_ARRAY(w->scratch, uint32_t, (size_t)nkeys + 1);
-	g->run_part = KR_NEW_ARRAY(w->scratch, kr_key, g->write_first[nkeys]);
-	if (!g->parts_of || !g->run_part || !kr_vec_reserve(w->mem, &g->whole_versions, p->writes->nversions))
+	KR_TRY(kr_arena_new(w->scratch, g->parts_of, (size_t)nkeys + 1));
+	KR_TRY(kr_arena_new(w->scratch, g->run_part, g->write_first[nkeys]));
+	if (!kr_vec_reserve(w->mem, &g->whole_versions, p->writes->nversions))
 		return KR_NOMEM;
 	for (uint32_t i = 0; i < g->write_first[nkeys]; i++)
 		g->run_part[i].i = KR_NONE;

@@ -113,17 +113,13 @@ enum kr_status kr_grow_initial(struct kr_growing *g, struct kr_writes *writes)
 	uint32_t nkeys = w->h->keys.n;
 	struct telling t = {.g = g};
 
-	g->initial = KR_NEW_ARRAY(w->scratch, kr_value, nkeys);
-	if (!g->initial)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(w->scratch, g->initial, nkeys));
 	for (uint32_t k = 0; k < nkeys; k++)
 		g->initial[k] = w->h->keys.at[k].initial;
 	if (w->h->initial != KR_INITIAL_UNKNOWN)
 		return KR_OK;
-	t.of = KR_NEW_ARRAY(w->scratch, struct shortest, nkeys);
-	t.wrote = KR_NEW_ARRAY(w->scratch, uint32_t, nkeys);
-	if (!t.of || !t.wrote)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(w->scratch, t.of, nkeys));
+	KR_TRY(kr_arena_new(w->scratch, t.wrote, nkeys));
 	for (uint32_t k = 0; k < nkeys; k++)
 		t.of[k].value.i = KR_NONE;
 	KR_TRY(find_shortest(&t));
@@ -252,9 +248,7 @@ enum kr_status kr_analyze_untold(const struct kr_settled *settled, struct kr_wri
 	if (!sets->any_complement && !sets->any_where)
 		return KR_OK;
 	sets->changed = true; /* untold initial versions are listed by complements, too */
-	u.used = KR_NEW_ARRAY(w->scratch, uint64_t, KR_BITS_WORDS(sets->nsets));
-	if (!u.used)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(w->scratch, u.used, KR_BITS_WORDS(sets->nsets)));
 	for (uint32_t i = 0; i < sets->nobs; i++) {
 		KR_TRY(kr_ctx_tick(w->ctx));
 		if (counts(&u, &sets->obs[i]))

@@ -159,9 +159,7 @@ static enum kr_status blame(struct circles *c, struct kr_observed *out, bool *ci
 
 	c->pairs.n = 0;
 	KR_TRY(collect_pairs(c));
-	c->next = KR_NEW_ARRAY(g->w->scratch, uint32_t, c->pairs.n);
-	if (!c->next)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(g->w->scratch, c->next, c->pairs.n));
 	KR_TRY(has_circle(c, high, circle));
 	while (*circle && high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
@@ -193,11 +191,9 @@ static enum kr_status check_circles(struct kr_growing *g, struct kr_observed *ou
 		any = is_ordered(g, &g->seen.reads.at[i]);
 	if (!any)
 		return KR_OK;
-	c.read_of = KR_NEW_ARRAY(g->w->scratch, uint32_t, (size_t)g->seen.reads.n + 1);
-	c.before = KR_NEW_ARRAY(g->w->scratch, uint32_t, nwrites);
-	c.head = KR_NEW_ARRAY(g->w->scratch, uint32_t, nwrites);
-	if (!c.read_of || !c.before || !c.head)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(g->w->scratch, c.read_of, (size_t)g->seen.reads.n + 1));
+	KR_TRY(kr_arena_new(g->w->scratch, c.before, nwrites));
+	KR_TRY(kr_arena_new(g->w->scratch, c.head, nwrites));
 	while (circle && !status)
 		status = blame(&c, out, &circle);
 	kr_vec_done(g->w->mem, &c.pairs);

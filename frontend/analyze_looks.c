@@ -84,9 +84,7 @@ static enum kr_status order_keys(struct looking *l)
 {
 	kr_key *keys;
 
-	l->out->by_name = KR_NEW_ARRAY(l->w->scratch, struct kr_looked, l->writes->nkeys);
-	if (!l->out->by_name)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(l->w->scratch, l->out->by_name, l->writes->nkeys));
 	KR_TRY(kr_keys_by_name(l->w->h, l->w->scratch, &keys));
 	for (uint32_t i = 0; i < l->writes->nkeys; i++) {
 		enum interest interest = TAKEN;
@@ -190,10 +188,8 @@ static enum kr_status look_at_all(struct looking *l)
 	const struct kr_work *w = l->w;
 	const struct kr_history *h = w->h;
 
-	l->out->where_of = KR_NEW_ARRAY(w->scratch, uint32_t, h->scans.n);
-	l->named = KR_NEW_ARRAY(w->scratch, uint64_t, KR_BITS_WORDS(h->keys.n));
-	if (!l->out->where_of || !l->named)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(w->scratch, l->out->where_of, h->scans.n));
+	KR_TRY(kr_arena_new(w->scratch, l->named, KR_BITS_WORDS(h->keys.n)));
 	for (uint32_t i = 0; i < h->seen.n; i++)
 		kr_bits_set(l->named, h->seen.at[i].key.i);
 	KR_TRY(kr_analyze_each_write(w, l->writes, false, take_passing, l));

@@ -122,16 +122,12 @@ static enum kr_status take(struct orders *o)
 	struct kr_asg *asg = o->asg;
 	uint32_t places = o->w->h->order_writers.n;
 
-	o->next_place = KR_NEW_ARRAY(o->w->scratch, uint32_t, places);
-	o->end = KR_NEW_ARRAY(o->w->scratch, uint32_t, places);
-	if (!o->next_place || !o->end)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(o->w->scratch, o->next_place, places));
+	KR_TRY(kr_arena_new(o->w->scratch, o->end, places));
 	asg->norders_seen = o->pairs.n;
 	KR_TRY(each_place(o, false));
 	KR_TRY(each_place(o, true));
-	asg->orders = KR_NEW_ARRAY(o->w->arena, struct kr_asg_order, o->pairs.n);
-	if (!asg->orders)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(o->w->arena, asg->orders, o->pairs.n));
 	for (uint32_t i = 0; i < o->pairs.n; i++)
 		asg->orders[i] = o->pairs.at[i];
 	asg->norders = o->pairs.n;

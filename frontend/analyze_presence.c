@@ -335,12 +335,12 @@ static enum kr_status make_lists(struct closure *c)
 	struct kr_settled *out = c->out;
 	uint32_t nkeys = c->writes->nkeys, *first = KR_NEW_ARRAY(&c->tmp, uint32_t, (size_t)sets->nsets + 2);
 
-	c->observers = KR_NEW_ARRAY(&c->tmp, uint32_t, sets->nobs);
-	c->last = kr_arena_alloc(&c->tmp, sets->nsets, sizeof *c->last);
-	c->dirty = KR_NEW_ARRAY(&c->tmp, uint64_t, KR_BITS_WORDS(nkeys));
-	out->live = KR_NEW_ARRAY(c->w->scratch, uint32_t, sets->nsets);
-	out->key_live = KR_NEW_ARRAY(c->w->scratch, uint32_t, nkeys);
-	if (!first || !c->observers || !c->last || !c->dirty || !out->live || !out->key_live)
+	KR_TRY(kr_arena_new(&c->tmp, c->observers, sets->nobs));
+	KR_TRY(kr_arena_new(&c->tmp, c->last, sets->nsets));
+	KR_TRY(kr_arena_new(&c->tmp, c->dirty, KR_BITS_WORDS(nkeys)));
+	KR_TRY(kr_arena_new(c->w->scratch, out->live, sets->nsets));
+	KR_TRY(kr_arena_new(c->w->scratch, out->key_live, nkeys));
+	if (!first)
 		return KR_NOMEM;
 	for (uint32_t o = 0; o < sets->nobs; o++)
 		first[sets->obs[o].set + 2]++;
@@ -446,11 +446,9 @@ static enum kr_status reach_all(struct reach *r, struct kr_settled *out)
 {
 	uint32_t ntxns = r->w->h->txns.n, nkeys = r->sets->writes->nkeys;
 
-	r->txns = KR_NEW_ARRAY(&r->tmp, uint64_t, KR_BITS_WORDS(ntxns));
-	r->sets_met = KR_NEW_ARRAY(&r->tmp, uint64_t, KR_BITS_WORDS(r->sets->nsets));
-	r->complement = KR_NEW_ARRAY(&r->tmp, uint32_t, nkeys);
-	if (!r->txns || !r->sets_met || !r->complement)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(&r->tmp, r->txns, KR_BITS_WORDS(ntxns)));
+	KR_TRY(kr_arena_new(&r->tmp, r->sets_met, KR_BITS_WORDS(r->sets->nsets)));
+	KR_TRY(kr_arena_new(&r->tmp, r->complement, nkeys));
 	memset(r->complement, 0xff, nkeys * sizeof *r->complement);
 	for (uint32_t t = 0; t < ntxns; t++)
 		if (r->presence[t] == KR_PRESENT)

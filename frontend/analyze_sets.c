@@ -71,10 +71,8 @@ static enum kr_status group_by_key(struct kr_sets *sets, struct grouping *g)
 {
 	uint32_t most = 0;
 
-	g->first = KR_NEW_ARRAY(&g->tmp, uint32_t, (size_t)sets->writes->nkeys + 2);
-	g->by_key = KR_NEW_ARRAY(&g->tmp, uint32_t, sets->nobs);
-	if (!g->first || !g->by_key)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(&g->tmp, g->first, (size_t)sets->writes->nkeys + 2));
+	KR_TRY(kr_arena_new(&g->tmp, g->by_key, sets->nobs));
 	for (uint32_t o = 0; o < sets->nobs; o++)
 		g->first[sets->obs[o].key.i + 2]++;
 	for (uint32_t k = 0; k < sets->writes->nkeys; k++) {
@@ -85,8 +83,7 @@ static enum kr_status group_by_key(struct kr_sets *sets, struct grouping *g)
 		KR_TRY(kr_ctx_tick(sets->w->ctx));
 		g->by_key[g->first[sets->obs[o].key.i + 1]++] = o;
 	}
-	g->buffer = KR_NEW_ARRAY(&g->tmp, uint64_t, 2 * (size_t)most);
-	return g->buffer ? KR_OK : KR_NOMEM;
+	return kr_arena_new(&g->tmp, g->buffer, 2 * (size_t)most);
 }
 
 /* Observations of key k: those that saw the same get one set. */
@@ -243,9 +240,7 @@ static enum kr_status make_members(struct kr_sets *sets)
 {
 	uint64_t n = 0;
 
-	sets->sets = KR_NEW_ARRAY(sets->w->arena, struct kr_asg_set, sets->nsets);
-	if (!sets->sets)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(sets->w->arena, sets->sets, sets->nsets));
 	KR_TRY(each_member(sets, false));
 	for (uint32_t k = 0; k < sets->writes->nkeys; k++)
 		choose_complements(sets, k);
@@ -266,9 +261,7 @@ static enum kr_status make(struct kr_sets *sets)
 {
 	struct grouping g = {.first = NULL};
 
-	sets->key_sets = KR_NEW_ARRAY(sets->w->scratch, uint32_t, (size_t)sets->writes->nkeys + 1);
-	if (!sets->key_sets)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(sets->w->scratch, sets->key_sets, (size_t)sets->writes->nkeys + 1));
 	kr_arena_init(&g.tmp, sets->w->mem);
 
 	enum kr_status status = make_all_sets(sets, &g);

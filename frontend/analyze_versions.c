@@ -140,10 +140,8 @@ enum kr_status kr_analyze_versions(const struct kr_work *w, struct kr_writes *ou
 	KR_TRY(find_growing(w, out));
 	KR_TRY(kr_analyze_each_write(w, out, false, take_version, &making));
 	KR_TRY(number_keys(w, making.next, out));
-	out->versions = KR_NEW_ARRAY(w->arena, struct kr_asg_version, out->nversions);
-	out->token = KR_NEW_ARRAY(w->scratch, kr_token, out->nversions);
-	if (!out->versions || !out->token)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(w->arena, out->versions, out->nversions));
+	KR_TRY(kr_arena_new(w->scratch, out->token, out->nversions));
 	for (uint32_t k = 0; k < nkeys; k++) {
 		uint32_t first = out->keys[k].first;
 

@@ -83,18 +83,16 @@ static enum kr_status read_op(struct awdit *a, const char **at, uint32_t number)
 
 static enum kr_status read_line(struct awdit *a, const char *at, uint32_t number)
 {
-	enum kr_status status = KR_OK;
-
-	while (!status && *(at = skip_blanks(at))) {
+	while (*(at = skip_blanks(at))) {
 		if (*at != '-' && *at != '=') {
-			status = read_op(a, &at, number);
+			KR_TRY(read_op(a, &at, number));
 			continue;
 		}
-		status = end_txn(a);
+		KR_TRY(end_txn(a));
 		if (*at++ == '=')
 			a->in_session = false;
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status read_awdit(struct kr_ctx *ctx, const char *path, struct kr_source *source,

@@ -220,11 +220,9 @@ static enum kr_status read_dbcop(struct kr_ctx *ctx, const char *path, struct kr
 {
 	struct dbcop d = {.ctx = ctx, .h = h, .err = err};
 	char *text;
-	enum kr_status status = kr_source_rest(source, &text, &d.length, err);
+	KR_TRY(kr_source_rest(source, &text, &d.length, err));
 
 	(void)path;
-	if (status)
-		return status;
 	d.data = (const unsigned char *)text;
 	KR_TRY(find_variant(&d));
 	KR_TRY(read_sessions(&d));

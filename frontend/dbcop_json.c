@@ -75,7 +75,6 @@ static enum kr_status read_txn(struct kr_forms *f, kr_session session)
 		.line = root->line};
 	uint32_t fields[2];
 	char found[80];
-	enum kr_status status;
 
 	if (root->type != KR_FORM_MAP)
 		return kr_forms_bad(f, root->line,
@@ -92,8 +91,7 @@ static enum kr_status read_txn(struct kr_forms *f, kr_session session)
 	if (f->nodes.at[fields[1]].type == KR_FORM_FALSE)
 		txn.status = KR_ABORTED;
 	for (uint32_t at = fields[0] + 1; at < f->nodes.at[fields[0]].end; at = f->nodes.at[at].end)
-		if ((status = read_event(f, at)))
-			return status;
+		KR_TRY(read_event(f, at));
 	return kr_foreign_add(f->h, txn, NULL, f->err);
 }
 
@@ -124,16 +122,14 @@ static enum kr_status read_sessions(struct kr_forms *f)
 	for (int64_t s = 1;; s++) {
 		char bracket;
 		bool found;
-		enum kr_status status = kr_forms_enter(f, &bracket);
+		KR_TRY(kr_forms_enter(f, &bracket));
 
-		if (!status && bracket == 0) {
-			status = kr_forms_next(f, &found);
-			return status || !found ? status
-						: kr_forms_bad(f, f->nodes.at[0].line,
-							  "expected a session: an array of transactions");
+		if (bracket == 0) {
+			KR_TRY(kr_forms_next(f, &found));
+			return !found ? KR_OK
+				      : kr_forms_bad(f, f->nodes.at[0].line,
+						"expected a session: an array of transactions");
 		}
-		if (status)
-			return status;
 		if (bracket != '[')
 			return kr_forms_bad(f, f->line, "expected a session: an array of transactions");
 

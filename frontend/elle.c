@@ -248,17 +248,15 @@ static enum kr_status read_all(struct elle *e)
 	bool list =
 		!e->forms.next && kr_elle_is_list(e->forms.text + e->forms.at, e->forms.length - e->forms.at);
 	bool found;
-	enum kr_status status = list ? kr_forms_enter(&e->forms, &bracket) : KR_OK;
-
-	if (!status)
-		status = read_maps(e);
-	if (!status && list) {
-		status = kr_forms_next(&e->forms, &found);
-		if (!status && found)
-			status = kr_forms_bad(&e->forms, e->forms.nodes.at[0].line,
+	KR_TRY(list ? kr_forms_enter(&e->forms, &bracket) : KR_OK);
+	KR_TRY(read_maps(e));
+	if (list) {
+		KR_TRY(kr_forms_next(&e->forms, &found));
+		if (found)
+			return kr_forms_bad(&e->forms, e->forms.nodes.at[0].line,
 				"more text after the list of operations, expected the end of the file");
 	}
-	return status ? status : end_open(e);
+	return end_open(e);
 }
 
 /* Of forms that have been initialised, with `status`. */

@@ -119,7 +119,6 @@ static enum kr_status read_transaction(struct elle *e, uint32_t value, bool know
 	struct kr_forms *f = &e->forms;
 	uint32_t list = grouped(f, value), group = list == KR_NONE ? KR_NONE : value + 1;
 	char found[80];
-	enum kr_status status;
 
 	if (!is_list(f, value))
 		return kr_forms_bad(f, f->nodes.at[0].line, ":value is %s, expected a list of operations",
@@ -129,8 +128,7 @@ static enum kr_status read_transaction(struct elle *e, uint32_t value, bool know
 	if (f->nodes.at[list].end > list + 1)
 		KR_TRY(kr_elle_shape(e, true));
 	for (uint32_t at = list + 1; at < f->nodes.at[list].end; at = f->nodes.at[at].end)
-		if ((status = read_op(e, group, at, known)))
-			return status;
+		KR_TRY(read_op(e, group, at, known));
 	return KR_OK;
 }
 

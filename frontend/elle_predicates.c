@@ -112,21 +112,17 @@ static enum kr_status push_rows(struct elle *e, uint32_t map, struct kr_scan *sc
 {
 	struct kr_forms *f = &e->forms;
 	struct kr_row row;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t at = map + 1; at < f->nodes.at[map].end && !status;
-		at = f->nodes.at[f->nodes.at[at].end].end) {
-		status = take_key(f, at, &row.key);
-		if (!status)
-			status = kr_forms_value(f, f->nodes.at[at].end, &row.value);
-		if (!status && row.value.i == KR_ABSENT.i)
-			status = kr_forms_bad(f, f->nodes.at[at].line,
+	for (uint32_t at = map + 1; at < f->nodes.at[map].end; at = f->nodes.at[f->nodes.at[at].end].end) {
+		KR_TRY(take_key(f, at, &row.key));
+		KR_TRY(kr_forms_value(f, f->nodes.at[at].end, &row.value));
+		if (row.value.i == KR_ABSENT.i)
+			return kr_forms_bad(f, f->nodes.at[at].line,
 				"a predicate read returned nil, expected the keys that are there");
-		if (!status && !kr_vec_push(f->h->mem, &f->h->rows, row))
-			status = KR_NOMEM;
+		KR_TRY(kr_vec_add(f->h->mem, &f->h->rows, row));
 	}
 	scan->row_count = f->h->rows.n - scan->row_first;
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_elle_predicate_read(struct elle *e, uint32_t form, uint32_t predicate, uint32_t result,
@@ -186,9 +182,8 @@ enum kr_status kr_elle_remainders(struct elle *e)
 {
 	struct kr_history *h = e->forms.h;
 	uint32_t values = h->values.n;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < e->remainders.n && !status; i++) {
+	for (uint32_t i = 0; i < e->remainders.n; i++) {
 		const struct elle_remainder *r = &e->remainders.at[i];
 		kr_value list = {KR_NONE};
 		if (r->cond >= h->conds.n)
@@ -197,9 +192,8 @@ enum kr_status kr_elle_remainders(struct elle *e)
 			if (e->remainders.at[k].modulus == r->modulus && e->remainders.at[k].rest == r->rest)
 				list = h->conds.at[e->remainders.at[k].cond].value;
 		if (list.i == KR_NONE)
-			status = list_remainder(e, r, values, &list);
-		if (!status)
-			h->conds.at[r->cond].value = list;
+			KR_TRY(list_remainder(e, r, values, &list));
+		h->conds.at[r->cond].value = list;
 	}
-	return status;
+	return KR_OK;
 }

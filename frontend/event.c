@@ -63,14 +63,12 @@ static enum kr_status tell_entry(struct telling *t, const struct kr_walk *at)
 static enum kr_status tell(struct telling *t, struct kr_walk walk)
 {
 	const struct kr_transaction *txn = t->txn;
-	enum kr_status status = tell_end_of(t, KR_EVENT_BEGIN, txn->flags & KR_TXN_HAS_BEGIN,
-		txn->begin_invoked, txn->begin_returned);
+	KR_TRY(tell_end_of(t, KR_EVENT_BEGIN, txn->flags & KR_TXN_HAS_BEGIN, txn->begin_invoked,
+		txn->begin_returned));
 
-	while (!status && kr_walk_next(t->h, &walk))
-		status = tell_entry(t, &walk);
-	return status ? status
-		      : tell_end_of(t, KR_EVENT_END, txn->flags & KR_TXN_HAS_END, txn->end_invoked,
-				txn->end_returned);
+	while (kr_walk_next(t->h, &walk))
+		KR_TRY(tell_entry(t, &walk));
+	return tell_end_of(t, KR_EVENT_END, txn->flags & KR_TXN_HAS_END, txn->end_invoked, txn->end_returned);
 }
 
 static enum kr_status tell_txn(const struct kr_history *h, const struct kr_transaction *txn,

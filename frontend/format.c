@@ -105,20 +105,19 @@ static enum kr_status surest(struct kr_ctx *ctx, const char *path, bool folder, 
 {
 	const struct kr_format *format;
 	int most = 0;
-	enum kr_status status = KR_OK;
 
 	*out = NULL;
-	for (size_t i = 0; !status && (format = kr_format_at(ctx->modules, i)) != NULL; i++) {
+	for (size_t i = 0; (format = kr_format_at(ctx->modules, i)) != NULL; i++) {
 		int sure = 0;
 
 		if (format->folder == folder)
-			status = sniff(ctx, format, path, head, &sure, err);
+			KR_TRY(sniff(ctx, format, path, head, &sure, err));
 		if (sure > most) {
 			most = sure;
 			*out = format;
 		}
 	}
-	return status;
+	return KR_OK;
 }
 
 /* A format that read nothing would make an empty trace of it, which satisfies everything. */
@@ -294,24 +293,21 @@ static enum kr_status read_any(struct kr_ctx *ctx, const char *path, const struc
 	const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
 {
 	bool folder = !memory && is_folder(path);
-	enum kr_status status =
-		memory ? check_memory(ctx, options, err) : check_request(ctx, path, folder, options, err);
+	KR_TRY(memory ? check_memory(ctx, options, err) : check_request(ctx, path, folder, options, err));
 	const char *name = kr_arena_text(&h->arena, path, strlen(path));
 
-	if (status)
-		return status;
 	h->lenient = options->lenient;
 	if (!name || !kr_vec_push(h->mem, &h->files, name))
 		return KR_NOMEM;
-	status = folder ? read_folder(ctx, path, options, h, err)
-			: read_file(ctx, path, memory, options, h, err);
-	if (!status && options->initial)
-		status = take_initial(ctx, options->initial, h, err);
-	if (!status && h->skipped > 0 && h->txns.n == 0)
+	KR_TRY(folder ? read_folder(ctx, path, options, h, err)
+		      : read_file(ctx, path, memory, options, h, err));
+	if (options->initial)
+		KR_TRY(take_initial(ctx, options->initial, h, err));
+	if (h->skipped > 0 && h->txns.n == 0)
 		return kr_err_set(err, KR_BAD, "nothing is left of it: all %u transactions are bad%s%s",
 			h->skipped, h->first_skipped ? "; the first: " : "",
 			h->first_skipped ? h->first_skipped : "");
-	return status ? status : kr_history_finish(h, ctx, err);
+	return kr_history_finish(h, ctx, err);
 }
 
 static enum kr_status read_trace(struct kr_ctx *ctx, const char *path, const struct memory *memory,

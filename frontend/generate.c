@@ -264,28 +264,25 @@ static enum kr_status plant(struct kr_sim *s, struct kr_err *err)
 
 static enum kr_status run(struct kr_sim *s, struct kr_err *err)
 {
-	enum kr_status status = KR_OK;
-
-	while (!status && (s->open > 0 || s->begun < s->options->txns || s->plant)) {
+	while ((s->open > 0 || s->begun < s->options->txns || s->plant)) {
 		if (s->plant && s->open == 0 && s->begun >= s->options->txns / 2) {
-			status = plant(s, err);
+			KR_TRY(plant(s, err));
 			continue;
 		}
 
 		struct kr_sim_client *c = &s->clients[kr_rng_below(&s->rng, s->options->sessions)];
 
 		if (has_work(s, c)) {
-			status = step(s, c, err);
+			KR_TRY(step(s, c, err));
 			s->clock += STEP;
 		}
-		if (!status && s->late.n > 0 && kr_rng_below(&s->rng, LATE) == 0)
-			status = end_late(s);
-		if (!status)
-			status = kr_ctx_tick(s->ctx);
+		if (s->late.n > 0 && kr_rng_below(&s->rng, LATE) == 0)
+			KR_TRY(end_late(s));
+		KR_TRY(kr_ctx_tick(s->ctx));
 	}
-	while (!status && s->late.n > 0)
-		status = end_late(s);
-	return status;
+	while (s->late.n > 0)
+		KR_TRY(end_late(s));
+	return KR_OK;
 }
 
 /* ---- the whole ---- */

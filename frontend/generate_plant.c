@@ -312,7 +312,7 @@ enum kr_status kr_plant_add(const struct kr_plant *plant, const struct kr_plant_
 	uint32_t first_txn = site->h->txns.n;
 	uint32_t start, most = 0;
 	int64_t last = 0;
-	enum kr_status status = plant_initial(plant, site->h);
+	KR_TRY(plant_initial(plant, site->h));
 
 	for (uint32_t i = 0; i < MOST_TXNS && plant->txns[i].ops; i++) {
 		most = plant->txns[i].session > most ? plant->txns[i].session : most;
@@ -321,12 +321,10 @@ enum kr_status kr_plant_add(const struct kr_plant *plant, const struct kr_plant_
 	uint32_t names = site->sessions > most ? site->sessions : most + 1;
 
 	start = (uint32_t)kr_rng_below(site->rng, names);
-	for (uint32_t i = 0; i < MOST_TXNS && plant->txns[i].ops && !status; i++) {
+	for (uint32_t i = 0; i < MOST_TXNS && plant->txns[i].ops; i++) {
 		kr_session session = kr_generated_session(site->h, (start + plant->txns[i].session) % names);
-		status = session.i == KR_NONE ? KR_NOMEM : plant_txn(site, &plant->txns[i], session, err);
+		KR_TRY(session.i == KR_NONE ? KR_NOMEM : plant_txn(site, &plant->txns[i], session, err));
 	}
-	if (status)
-		return status;
 	*site->clock += (last + 1) * STEP;
 	return plant_orders(plant, site, first_txn);
 }

@@ -53,7 +53,6 @@ enum kr_status kr_sim_range(struct kr_sim *s, struct kr_sim_client *c, kr_key ke
 	uint32_t n = s->options->keys, span = s->options->span < n ? s->options->span : n;
 	uint32_t low = s->keys[key.i].place, high;
 	struct kr_scan scan = {.limit = -1, .row_first = c->rows.n};
-	enum kr_status status = KR_OK;
 
 	if (one_in(s, OPEN_END))
 		low = one_in(s, 2) ? 0 : n - span;
@@ -68,15 +67,14 @@ enum kr_status kr_sim_range(struct kr_sim *s, struct kr_sim_client *c, kr_key ke
 	scan.reverse = one_in(s, REVERSE);
 	if (scan.high.i == KR_NONE)
 		return KR_NOMEM;
-	for (uint32_t i = low;
-		i < high && !status && (scan.limit < 0 || scan.row_count < (uint64_t)scan.limit); i++) {
+	for (uint32_t i = low; i < high && (scan.limit < 0 || scan.row_count < (uint64_t)scan.limit); i++) {
 		kr_key k = s->by_name[scan.reverse ? high - 1 - (i - low) : i];
 		kr_value value;
-		status = see_key(s, c, k, &value);
-		if (!status && value.i != KR_ABSENT.i)
-			status = push_row(s, c, &scan, k, value);
+		KR_TRY(see_key(s, c, k, &value));
+		if (value.i != KR_ABSENT.i)
+			KR_TRY(push_row(s, c, &scan, k, value));
 	}
-	return status ? status : push_scan(s, c, &scan, op);
+	return push_scan(s, c, &scan, op);
 }
 
 /* ---- conditions ---- */
@@ -168,17 +166,16 @@ static enum kr_status push_tests(struct kr_sim *s, struct kr_scan *scan, kr_key 
 	const enum kr_cond_test *pair = pairs[kr_rng_below(&s->rng, KR_COUNT(pairs))];
 	bool fields = s->keys[key.i].fields, tag = fields && one_in(s, 2);
 	struct kr_cond cond = {fields ? KR_COND_FIELD : KR_COND_VALUE, pair[0], KR_ABSENT, KR_ABSENT};
-	enum kr_status status = KR_OK;
 
 	if (fields)
 		cond.field = tag ? kr_history_text(s->h, KR_VALUE_STRING, "tag", 3)
 				 : kr_history_text(s->h, KR_VALUE_STRING, "n", 1);
-	for (size_t i = 0; i < 2 && !status && (i == 0 || pair[0] != pair[1]); i++) {
+	for (size_t i = 0; i < 2 && (i == 0 || pair[0] != pair[1]); i++) {
 		cond.test = pair[i];
 		cond.value = draw_number(s, key, tag ? MOST_TAGS - 1 : 0);
-		status = push_cond(s, scan, cond);
+		KR_TRY(push_cond(s, scan, cond));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Conditions go to the history's end for as long as they are evaluated. */

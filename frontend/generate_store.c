@@ -272,11 +272,9 @@ enum kr_status kr_sim_install(struct kr_sim *s, const struct kr_sim_client *c)
 		const struct kr_sim_touch *t = &c->touches.at[i];
 		struct kr_sim_key *key = &s->keys[t->key.i];
 		struct kr_sim_version new = {s->commits, key->versions.at[key->versions.n - 1].state};
-		enum kr_status status = kr_apply(key->type, &s->items, &new.state, &t->own);
-		if (!status && t->own.how != KR_KEEP && !kr_vec_push(&s->ctx->mem, &key->versions, new))
-			status = KR_NOMEM;
-		if (status)
-			return status;
+		KR_TRY(kr_apply(key->type, &s->items, &new.state, &t->own));
+		if (t->own.how != KR_KEEP && !kr_vec_push(&s->ctx->mem, &key->versions, new))
+			return KR_NOMEM;
 	}
 	return KR_OK;
 }

@@ -204,10 +204,10 @@ static enum kr_status look(struct kr_timed *s, struct kr_timed_client *c, struct
 	}
 	scan.high = c->high < s->options->keys ? h->keys.at[c->high].name : KR_ABSENT;
 	*op = (struct kr_operation){.kind = KR_OP_RANGE, .key = {KR_NONE}, .scan = h->scans.n};
-	for (uint32_t k = c->low; k < c->high; k++)
-		if (!kr_vec_push(h->mem, &h->rows, (struct kr_row){key_at(k), see(s, c, k)}) ||
-			!kr_vec_push(&s->ctx->mem, &c->reads, k))
-			return KR_NOMEM;
+	for (uint32_t k = c->low; k < c->high; k++) {
+		KR_TRY(kr_vec_add(h->mem, &h->rows, (struct kr_row){key_at(k), see(s, c, k)}));
+		KR_TRY(kr_vec_add(&s->ctx->mem, &c->reads, k));
+	}
 	return kr_vec_add(h->mem, &h->scans, scan);
 }
 
@@ -226,14 +226,11 @@ static enum kr_status carry_out_end(struct kr_timed *s, struct kr_timed_client *
 	bool commits = c->kind == KR_TIMED_COMMIT, passes = valid(s, c), lost = c->lost,
 	     arrives = !lost || kr_rng_below(&s->rng, 2) == 0;
 	int64_t answered = answer(s, c, now);
-	enum kr_status status = KR_OK;
 
 	if (commits && passes && arrives)
-		status = install(s, c, now);
+		KR_TRY(install(s, c, now));
 	else
 		finish(s, c, now);
-	if (status)
-		return status;
 	if (commits && lost)
 		return tell_end(s, c, KR_TIME_OPEN, KR_UNKNOWN, false);
 	return tell_end(s, c, answered, commits && passes ? KR_COMMITTED : KR_ABORTED, commits && !passes);
@@ -453,11 +450,7 @@ static void done(struct kr_timed *s)
 		kr_vec_done(mem, &s->clients[i].writes);
 		kr_vec_done(mem, &s->clients[i].reads);
 	}
-	kr_mem_free(mem, s->keys, o->keys, sizeof *s->keys);
-	kr_mem_free(mem, s->handed, o->keys, sizeof *s->handed);
-	kr_mem_free(mem, s->clients, o->sessions, sizeof *s->clients);
-	kr_mem_free(mem, s->reached, o->sessions, sizeof *s->reached);
-	kr_mem_free(mem, s->stack, o->sessions, sizeof *s->stack);
+	kr_arena_done(&s->arena);
 	kr_zipf_done(&s->zipf, mem);
 }
 
@@ -465,7 +458,8 @@ enum kr_status kr_generate_timed(struct kr_ctx *ctx, const struct kr_generate_op
 	struct kr_history *h, struct kr_err *err)
 {
 	struct kr_mem *mem = &ctx->mem;
-	struct kr_timed s = {.ctx = ctx,
+	struct kr_timed s = {.arena = {.mem = mem},
+		.ctx = ctx,
 		.options = options,
 		.rules = kr_timed_find(options->store),
 		.h = h,
@@ -474,11 +468,11 @@ enum kr_status kr_generate_timed(struct kr_ctx *ctx, const struct kr_generate_op
 	enum kr_status status = KR_OK;
 	kr_rng_init(&s.rng, options->seed);
 	h->clock_skew = options->skew;
-	s.keys = kr_mem_alloc(mem, options->keys, sizeof *s.keys);
-	s.handed = kr_mem_alloc(mem, options->keys, sizeof *s.handed);
-	s.clients = kr_mem_alloc(mem, options->sessions, sizeof *s.clients);
-	s.reached = kr_mem_alloc(mem, options->sessions, sizeof *s.reached);
-	s.stack = kr_mem_alloc(mem, options->sessions, sizeof *s.stack);
+	s.keys = kr_arena_alloc(&s.arena, options->keys, sizeof *s.keys);
+	s.handed = kr_arena_alloc(&s.arena, options->keys, sizeof *s.handed);
+	s.clients = kr_arena_alloc(&s.arena, options->sessions, sizeof *s.clients);
+	s.reached = kr_arena_alloc(&s.arena, options->sessions, sizeof *s.reached);
+	s.stack = kr_arena_alloc(&s.arena, options->sessions, sizeof *s.stack);
 	if (!s.keys || !s.handed || !s.clients || !s.reached || !s.stack ||
 		!kr_zipf_init(&s.zipf, mem, options->keys, options->theta))
 		status = KR_NOMEM;

@@ -55,6 +55,7 @@ struct kr_timed_client {
 };
 
 struct kr_timed {
+	struct kr_arena arena;
 	struct kr_ctx *ctx;
 	const struct kr_generate_options *options;
 	const struct kr_timed_rules *rules;

@@ -368,6 +368,13 @@ const struct kr_attr *kr_history_attr(const struct kr_history *h, kr_op op)
 	return low < h->attrs.n && h->attrs.at[low].op.i == op.i ? &h->attrs.at[low] : NULL;
 }
 
+bool kr_history_is_loose(const struct kr_history *h, kr_op op)
+{
+	const struct kr_attr *attr = kr_history_attr(h, op);
+
+	return attr && !attr->cursor;
+}
+
 bool kr_history_precedes(const struct kr_history *h, kr_txn a, kr_txn b)
 {
 	const struct kr_transaction *ta = &h->txns.at[a.i], *tb = &h->txns.at[b.i];

@@ -449,6 +449,8 @@ static inline kr_op kr_history_op(const struct kr_history *h, kr_txn t, uint32_t
 	return (kr_op){h->txns.at[t.i].op_first + index};
 }
 const struct kr_attr *kr_history_attr(const struct kr_history *h, kr_op op); /* or NULL */
+/* does it say that it did not read through a cursor? */
+bool kr_history_is_loose(const struct kr_history *h, kr_op op);
 
 /* Entry `place` of what t lists, struck ones included, as a walk gives it; place is less than
  * kr_history_listed. */
@@ -458,6 +460,10 @@ struct kr_walk kr_walk_at(const struct kr_history *h, kr_txn t, uint32_t place);
 /* Where operation `index` of those of t that count stands in the trace's list, struck entries included: what
  * people are told. */
 uint32_t kr_history_place(const struct kr_history *h, kr_txn t, uint32_t index);
+
+/* Transactions that are told without an id get "#N", N their place in the trace, from 1: that of t, which may
+ * have been told so; 0: it has another id. */
+uint32_t kr_history_default_number(const struct kr_history *h, kr_txn t);
 
 /* How many bytes of a key's name, a string, name its row: those before the last row_separator; all of it
  * where there is none. */
@@ -475,6 +481,8 @@ void kr_history_print_name(const struct kr_history *h, kr_value name, struct kr_
 void kr_history_print_value(const struct kr_history *h, kr_value value, size_t most, struct kr_str *out);
 /* As exact JSON, for witnesses and JSON reports. */
 void kr_history_json_value(const struct kr_history *h, kr_value value, struct kr_str *out);
+/* The same as a member of an object. */
+void kr_history_json_member(const struct kr_history *h, const char *name, kr_value value, struct kr_str *out);
 
 /* A name for a message: as kr_history_print_name, cut to fit `out`, without needing memory. Returns `out`. */
 const char *kr_history_brief(const struct kr_history *h, kr_value name, char *out, size_t size);

@@ -55,6 +55,22 @@ static enum kr_status default_id(struct kr_history *h, uint32_t position, kr_val
 	return id->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
 
+uint32_t kr_history_default_number(const struct kr_history *h, kr_txn t)
+{
+	const struct kr_value_entry *id = kr_history_value(h, h->txns.at[t.i].id);
+	uint64_t n = 0;
+
+	if (id->type != KR_VALUE_STRING || id->length < 2 || id->length > 11 || id->text[0] != '#' ||
+		id->text[1] == '0')
+		return 0;
+	for (uint32_t i = 1; i < id->length; i++) {
+		if (id->text[i] < '0' || id->text[i] > '9')
+			return 0;
+		n = 10 * n + (uint64_t)(id->text[i] - '0');
+	}
+	return n <= UINT32_MAX ? (uint32_t)n : 0;
+}
+
 static enum kr_status check_id(const struct kr_history *h, kr_value id, struct kr_err *err)
 {
 	kr_txn other = kr_history_find(h, id);
@@ -363,12 +379,10 @@ static const char *doubt(const struct kr_history *h, const struct kr_transaction
 
 enum kr_status kr_history_prepare(struct kr_history *h, struct kr_transaction *txn, struct kr_err *err)
 {
-	enum kr_status status = txn->id.i == KR_NONE ? default_id(h, h->position, &txn->id) : KR_OK;
+	KR_TRY(txn->id.i == KR_NONE ? default_id(h, h->position, &txn->id) : KR_OK);
 	int64_t times[2];
 	bool open;
 
-	if (status)
-		return status;
 	txn->op_first = h->draft.ops;
 	txn->op_count = h->ops.n - h->draft.ops;
 	if (txn->flags & KR_TXN_AUTO && kr_history_statement(h, kr_walk_new(h), times, &open)) {

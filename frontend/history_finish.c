@@ -21,6 +21,7 @@ struct node {
 };
 
 struct checker {
+	struct kr_arena arena;
 	struct kr_history *h;
 	struct kr_ctx *ctx;
 	KR_VEC(struct node) nodes;
@@ -258,18 +259,17 @@ static void drop_orders(struct checker *c)
 
 static enum kr_status check_orders(struct checker *c, struct kr_err *err)
 {
-	struct kr_mem *mem = c->h->mem;
 	size_t entries = c->h->order_writers.n;
 
-	KR_TRY(kr_mem_new(mem, c->node_of, entries));
-	KR_TRY(kr_mem_new(mem, c->dropped, c->h->version_orders.n));
+	KR_TRY(kr_arena_new(&c->arena, c->node_of, entries));
+	KR_TRY(kr_arena_new(&c->arena, c->dropped, c->h->version_orders.n));
 	KR_TRY(number_writers(c, err));
 	KR_TRY(mark_written(c));
 	KR_TRY(check_writers(c, err));
-	KR_TRY(kr_mem_new(mem, c->first, (size_t)c->nodes.n + 1));
-	KR_TRY(kr_mem_new(mem, c->next, entries));
-	KR_TRY(kr_mem_new(mem, c->degree, c->nodes.n));
-	KR_TRY(kr_mem_new(mem, c->sorted, c->nodes.n));
+	KR_TRY(kr_arena_new(&c->arena, c->first, (size_t)c->nodes.n + 1));
+	KR_TRY(kr_arena_new(&c->arena, c->next, entries));
+	KR_TRY(kr_arena_new(&c->arena, c->degree, c->nodes.n));
+	KR_TRY(kr_arena_new(&c->arena, c->sorted, c->nodes.n));
 	KR_TRY(check_agreement(c, err));
 	drop_orders(c);
 	return KR_OK;
@@ -278,13 +278,8 @@ static enum kr_status check_orders(struct checker *c, struct kr_err *err)
 static void checker_done(struct checker *c)
 {
 	struct kr_mem *mem = c->h->mem;
-	size_t entries = c->h->order_writers.n, nodes = c->nodes.n;
 
-	kr_mem_free(mem, c->first, nodes + 1, sizeof *c->first);
-	kr_mem_free(mem, c->next, entries, sizeof *c->next);
-	kr_mem_free(mem, c->degree, nodes, sizeof *c->degree);
-	kr_mem_free(mem, c->sorted, nodes, sizeof *c->sorted);
-	kr_mem_free(mem, c->node_of, entries, sizeof *c->node_of);
+	kr_arena_done(&c->arena);
 	kr_vec_done(mem, &c->nodes);
 	kr_table_done(mem, &c->table);
 }
@@ -308,10 +303,8 @@ enum kr_status kr_history_finish(struct kr_history *h, struct kr_ctx *ctx, struc
 	kr_history_find_lists(h);
 
 	if (h->version_orders.n != 0) {
-		struct checker c = {.h = h, .ctx = ctx};
-		uint32_t lists = h->version_orders.n;
+		struct checker c = {.arena = {.mem = h->mem}, .h = h, .ctx = ctx};
 		status = check_orders(&c, err);
-		kr_mem_free(h->mem, c.dropped, lists, sizeof *c.dropped);
 		checker_done(&c);
 	}
 	while (!status && h->white_box.n != 0 && h->white_box.n < h->txns.n)

@@ -121,6 +121,12 @@ void kr_history_json_value(const struct kr_history *h, kr_value value, struct kr
 	}
 }
 
+void kr_history_json_member(const struct kr_history *h, const char *name, kr_value value, struct kr_str *out)
+{
+	kr_str_member_name(out, name);
+	kr_history_json_value(h, value, out);
+}
+
 void kr_history_print_name(const struct kr_history *h, kr_value name, struct kr_str *out)
 {
 	const struct kr_value_entry *e = kr_history_value(h, name);

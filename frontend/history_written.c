@@ -45,16 +45,15 @@ static enum kr_status add_writes(struct kr_written *w, const struct kr_history *
 	const struct kr_operation *op)
 {
 	struct kr_write write;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; !status && kr_write_at(h, op, i, &write); i++) {
+	for (uint32_t i = 0; kr_write_at(h, op, i, &write); i++) {
 		bool element = write.how == KR_ADD && kr_datatype_of(h->keys.at[write.key.i].kind)->parts;
 		if (element)
-			status = kr_elements_name(&w->elements, write.value);
-		if (!status && (element || (write.how == KR_SET && write.value.i != KR_ABSENT.i)))
-			status = add(w, write.key, write.value);
+			KR_TRY(kr_elements_name(&w->elements, write.value));
+		if (element || (write.how == KR_SET && write.value.i != KR_ABSENT.i))
+			KR_TRY(add(w, write.key, write.value));
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_written_new(struct kr_mem *mem, struct kr_ctx *ctx, const struct kr_history *h,

@@ -454,10 +454,10 @@ static enum kr_status tell_all(struct leopard *l)
 
 	h->initial = KR_INITIAL_UNKNOWN;
 	h->row_separator = ".";
-	for (uint32_t s = 0; s < h->sessions.n; s++)
-		if (!kr_vec_push(h->mem, &l->open, (kr_value){KR_NONE}) ||
-			!kr_vec_push(h->mem, &l->last, (struct kr_event){.kind = KR_EVENT_BEGIN}))
-			return KR_NOMEM;
+	for (uint32_t s = 0; s < h->sessions.n; s++) {
+		KR_TRY(kr_vec_add(h->mem, &l->open, (kr_value){KR_NONE}));
+		KR_TRY(kr_vec_add(h->mem, &l->last, (struct kr_event){.kind = KR_EVENT_BEGIN}));
+	}
 	for (uint32_t i = 0; i < l->statements.n; i++) {
 		KR_TRY(kr_history_forgive(h, tell(l, &l->statements.at[i]), l->f.err));
 		KR_TRY(kr_ctx_tick(l->f.ctx));

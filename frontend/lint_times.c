@@ -146,24 +146,6 @@ static enum kr_status judge_failures(struct kr_lint_work *w)
 	return KR_OK;
 }
 
-/* What the builder gave a transaction without an id: "#N", N its place, transactions that were left out
- * counted. */
-static bool has_default_id(const struct kr_history *h, kr_txn t)
-{
-	const struct kr_value_entry *id = kr_history_value(h, h->txns.at[t.i].id);
-	uint64_t n = 0;
-
-	if (id->type != KR_VALUE_STRING || id->length < 2 || id->length > 11 || id->text[0] != '#' ||
-		id->text[1] == '0')
-		return false;
-	for (uint32_t i = 1; i < id->length; i++) {
-		if (id->text[i] < '0' || id->text[i] > '9')
-			return false;
-		n = 10 * n + (uint64_t)(id->text[i] - '0');
-	}
-	return n > t.i && n - t.i - 1 <= h->skipped;
-}
-
 static enum kr_status judge_txns(struct kr_lint_work *w)
 {
 	const struct kr_history *h = w->h;
@@ -181,7 +163,9 @@ static enum kr_status judge_txns(struct kr_lint_work *w)
 			KR_LINT_TRY(kr_lint_put(w, KR_LINT_NO_BEGIN, kr_lint_at(t, KR_NONE)));
 		if (missing & KR_TXN_HAS_END && txn->status != KR_UNKNOWN)
 			KR_LINT_TRY(kr_lint_put(w, KR_LINT_NO_END, kr_lint_at(t, KR_NONE)));
-		if (!has_default_id(h, t))
+		/* those that were left out are counted */
+		uint32_t number = kr_history_default_number(h, t);
+		if (number <= t.i || number - t.i - 1 > h->skipped)
 			continue;
 		if (unnamed.count++ == 0)
 			unnamed.txn = t;

@@ -153,11 +153,8 @@ static enum kr_status read_elements(struct kr_native *n, const struct kr_node *t
 		for (; container && at < element->text; at++)
 			n->line += *at == '\n';
 		kr_native_get_fields(element, &f);
-		enum kr_status status = kr_history_forgive(n->h, read_txn(n, element, &f), n->err);
-		if (!status)
-			status = kr_ctx_tick(n->ctx);
-		if (status)
-			return status;
+		KR_TRY(kr_history_forgive(n->h, read_txn(n, element, &f), n->err));
+		KR_TRY(kr_ctx_tick(n->ctx));
 	}
 	return KR_OK;
 }

@@ -79,16 +79,11 @@ static enum kr_status put_versions(struct kr_native *n, const struct kr_node *ve
 		at = kr_node_member(versions, at)) {
 		const struct kr_node *writer = kr_node_value(at);
 		struct kr_seen seen = {.key = {KR_NONE}, .writer = KR_ABSENT};
-		enum kr_status status = kr_node_is(writer, KR_NODE_NULL)
-			? KR_OK
-			: kr_native_put_name(n, writer, "the writer in \"versions\"", &seen.writer);
-		if (!status && !kr_vec_push(h->mem, &h->seen, seen))
-			status = KR_NOMEM;
-		if (!status)
-			status = kr_native_field_name(n, at->text,
-				(struct kr_native_use){.seen = h->seen.n - 1});
-		if (status)
-			return status;
+		KR_TRY(kr_node_is(writer, KR_NODE_NULL)
+				? KR_OK
+				: kr_native_put_name(n, writer, "the writer in \"versions\"", &seen.writer));
+		KR_TRY(kr_vec_add(h->mem, &h->seen, seen));
+		KR_TRY(kr_native_field_name(n, at->text, (struct kr_native_use){.seen = h->seen.n - 1}));
 	}
 	attr->seen_count = h->seen.n - attr->seen_first;
 	return KR_OK;

@@ -44,11 +44,9 @@ static enum kr_status read_now(struct kr_native *n, const struct kr_native_field
 {
 	int64_t now = KR_TIME_OPEN;
 	kr_session session;
-	enum kr_status status = kr_native_session(n, f->s, "\"s\"", &session);
+	KR_TRY(kr_native_session(n, f->s, "\"s\"", &session));
 	char found[80];
 
-	if (status)
-		return status;
 	if (!kr_node_is(f->now, KR_NODE_NULL) && !kr_node_is(f->now, KR_NODE_INT))
 		return kr_native_bad(n,
 			"\"now\" is %s, expected an integer, or null for the end of the session",

@@ -247,16 +247,15 @@ static enum kr_status put_separator(struct kr_native *n, const struct kr_node *j
 static enum kr_status put_stream(struct kr_native *n, const struct kr_native_fields *f)
 {
 	kr_session session;
-	enum kr_status status =
-		f->stream ? kr_native_put_bool(n, f->stream, "\"stream\"", &n->h->stream) : KR_OK;
+	KR_TRY(f->stream ? kr_native_put_bool(n, f->stream, "\"stream\"", &n->h->stream) : KR_OK);
 
-	if (!status && f->sessions && !kr_node_is(f->sessions, KR_NODE_ARRAY))
+	if (f->sessions && !kr_node_is(f->sessions, KR_NODE_ARRAY))
 		return kr_native_bad(n, "\"sessions\" is %s, expected an array of their names",
 			kr_native_found(f->sessions, (char[80]){0}));
-	for (const struct kr_node *name = kr_node_element(f->sessions, NULL); !status && name;
+	for (const struct kr_node *name = kr_node_element(f->sessions, NULL); name;
 		name = kr_node_element(f->sessions, name))
-		status = kr_native_session(n, name, "an element of \"sessions\"", &session);
-	return status;
+		KR_TRY(kr_native_session(n, name, "an element of \"sessions\"", &session));
+	return KR_OK;
 }
 
 enum kr_status kr_native_header(struct kr_native *n, const struct kr_node *header,

@@ -83,7 +83,6 @@ enum kr_status kr_native_range(struct kr_native *n, const struct kr_node *op, st
 {
 	struct kr_scan scan = {.limit = -1};
 	KR_TRY(put_bound(n, kr_node_at(op, 1), "the low bound", &scan.low));
-
 	KR_TRY(put_bound(n, kr_node_at(op, 2), "the high bound", &scan.high));
 	KR_TRY(put_rows(n, kr_node_at(op, 3), &scan));
 	if (n->arguments > 3)
@@ -197,7 +196,6 @@ enum kr_status kr_native_scan(struct kr_native *n, const struct kr_node *op, str
 {
 	struct kr_scan scan = {.limit = -1};
 	KR_TRY(put_where(n, kr_node_at(op, 1), &scan));
-
 	KR_TRY(put_rows(n, kr_node_at(op, 2), &scan));
 	return push_scan(n, &scan, out);
 }
@@ -221,16 +219,15 @@ static enum kr_status compare(struct kr_native *n, const struct kr_node *a, cons
 static enum kr_status find_disagreement(struct kr_native *n, const struct kr_node *value,
 	const struct kr_node *set, const struct kr_node **out)
 {
-	enum kr_status status = KR_OK;
 	bool equal = true;
 
 	*out = NULL;
-	for (const struct kr_node *at = kr_node_member(set, NULL); at && !status && equal;
+	for (const struct kr_node *at = kr_node_member(set, NULL); at && equal;
 		at = kr_node_member(set, at)) {
-		status = compare(n, kr_node_get(value, at->text), kr_node_value(at), &equal);
+		KR_TRY(compare(n, kr_node_get(value, at->text), kr_node_value(at), &equal));
 		*out = equal ? NULL : at;
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status check_row(struct kr_native *n, const struct kr_node *value, const struct kr_node *set,
@@ -238,18 +235,17 @@ static enum kr_status check_row(struct kr_native *n, const struct kr_node *value
 {
 	const struct kr_node *field = NULL;
 	bool fields = kr_node_is(value, KR_NODE_OBJECT) && kr_node_is(set, KR_NODE_OBJECT), equal = true;
-	enum kr_status status =
-		fields ? find_disagreement(n, value, set, &field) : compare(n, value, set, &equal);
+	KR_TRY(fields ? find_disagreement(n, value, set, &field) : compare(n, value, set, &equal));
 	char found[80], expected[80];
 
-	if (!status && field)
+	if (field)
 		return kr_native_bad(n, "\"%.40s\" of row %u is %s, expected %s, as \"set\" says",
 			field->text, (unsigned)index, kr_native_found(kr_node_get(value, field->text), found),
 			kr_native_found(kr_node_value(field), expected));
-	if (!status && !equal)
+	if (!equal)
 		return kr_native_bad(n, "the value of row %u is %s, expected %s, as \"set\" says",
 			(unsigned)index, kr_native_found(value, found), kr_native_found(set, expected));
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status check_written(struct kr_native *n, const struct kr_node *rows,
@@ -266,18 +262,15 @@ enum kr_status kr_native_update(struct kr_native *n, const struct kr_node *op, s
 {
 	struct kr_scan scan = {.limit = -1};
 	const struct kr_node *change = kr_node_at(op, 2), *value = kr_node_get(change, "set");
-	enum kr_status status = put_where(n, kr_node_at(op, 1), &scan);
+	KR_TRY(put_where(n, kr_node_at(op, 1), &scan));
 	char found[80];
 
-	if (!status && !value)
-		status = kr_native_bad(n, "the change is %s, expected {\"set\": value}",
+	if (!value)
+		return kr_native_bad(n, "the change is %s, expected {\"set\": value}",
 			kr_node_is(change, KR_NODE_OBJECT) ? "an object without \"set\""
 							   : kr_native_found(change, found));
-	if (!status)
-		status = kr_native_put_value(n, value, "\"set\"", &scan.set);
-	if (!status)
-		status = put_rows(n, kr_node_at(op, 3), &scan);
-	if (!status)
-		status = check_written(n, kr_node_at(op, 3), value);
-	return status ? status : push_scan(n, &scan, out);
+	KR_TRY(kr_native_put_value(n, value, "\"set\"", &scan.set));
+	KR_TRY(put_rows(n, kr_node_at(op, 3), &scan));
+	KR_TRY(check_written(n, kr_node_at(op, 3), value));
+	return push_scan(n, &scan, out);
 }

@@ -35,36 +35,33 @@ enum kr_status kr_native_put_moment(struct kr_native *n, const struct kr_node *j
 		return kr_native_bad(n, "%s is %s, expected an integer or [invoked, returned]", what,
 			kr_native_found(json, found));
 
-	enum kr_status status = kr_native_put_times(n, json, what, times, open);
+	KR_TRY(kr_native_put_times(n, json, what, times, open));
 
-	if (!status) {
-		*invoked = times[0];
-		*returned = times[1];
-	}
-	return status;
+	*invoked = times[0];
+	*returned = times[1];
+	return KR_OK;
 }
 
 static enum kr_status put_interval(struct kr_native *n, const struct kr_native_fields *f,
 	struct kr_transaction *txn)
 {
-	enum kr_status status = KR_OK;
 	bool open = false;
 
 	if (f->begin) {
 		txn->flags |= KR_TXN_HAS_BEGIN;
-		status = kr_native_put_moment(n, f->begin, "\"begin\"", &txn->begin_invoked,
-			&txn->begin_returned, &open);
+		KR_TRY(kr_native_put_moment(n, f->begin, "\"begin\"", &txn->begin_invoked,
+			&txn->begin_returned, &open));
 		txn->flags |= open ? KR_TXN_BEGIN_OPEN : 0;
 	}
 	open = false;
-	if (f->end && !status) {
+	if (f->end) {
 		txn->flags |= KR_TXN_HAS_END;
-		status = kr_native_put_moment(n, f->end, "\"end\"", &txn->end_invoked, &txn->end_returned,
-			&open);
+		KR_TRY(kr_native_put_moment(n, f->end, "\"end\"", &txn->end_invoked, &txn->end_returned,
+			&open));
 		txn->flags |= open ? KR_TXN_END_OPEN : 0;
 	}
-	if (status || !f->begin || !f->end)
-		return status;
+	if (!f->begin || !f->end)
+		return KR_OK;
 	if (txn->begin_invoked > txn->end_invoked || txn->begin_returned > txn->end_returned)
 		return kr_native_bad(n,
 			"begins at [%lld, %lld] and ends at [%lld, %lld], expected the end after the begin",
@@ -93,26 +90,24 @@ static enum kr_status put_stamp(struct kr_native *n, const struct kr_node *json,
 enum kr_status kr_native_white_box(struct kr_native *n, const struct kr_native_fields *f, uint16_t *flags,
 	struct kr_white_box *out)
 {
-	enum kr_status status = KR_OK;
-
 	if (f->serial) {
 		*flags |= KR_TXN_HAS_SERIAL;
-		status = kr_native_put_int(n, f->serial, "\"serial\"", &out->serial);
+		KR_TRY(kr_native_put_int(n, f->serial, "\"serial\"", &out->serial));
 	}
-	if (f->snapshot && !status) {
+	if (f->snapshot) {
 		*flags |= KR_TXN_HAS_SNAPSHOT;
-		status = put_stamp(n, f->snapshot, "\"snapshot\"", &out->snapshot);
+		KR_TRY(put_stamp(n, f->snapshot, "\"snapshot\"", &out->snapshot));
 	}
-	if (f->commit_ts && !status) {
+	if (f->commit_ts) {
 		*flags |= KR_TXN_HAS_COMMIT_TS;
-		status = put_stamp(n, f->commit_ts, "\"commit_ts\"", &out->commit_ts);
+		KR_TRY(put_stamp(n, f->commit_ts, "\"commit_ts\"", &out->commit_ts));
 	}
-	if (f->snapshot_t && !status) {
+	if (f->snapshot_t) {
 		*flags |= KR_TXN_HAS_SNAPSHOT_T;
-		status = kr_native_put_moment(n, f->snapshot_t, "\"snapshot_t\"", &out->snapshot_t[0],
-			&out->snapshot_t[1], NULL);
+		KR_TRY(kr_native_put_moment(n, f->snapshot_t, "\"snapshot_t\"", &out->snapshot_t[0],
+			&out->snapshot_t[1], NULL));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* "auto", "failed" */
@@ -120,16 +115,15 @@ static enum kr_status put_flags(struct kr_native *n, const struct kr_native_fiel
 	struct kr_transaction *txn)
 {
 	bool autocommit = false, failed = false;
-	enum kr_status status =
-		f->autocommit ? kr_native_put_bool(n, f->autocommit, "\"auto\"", &autocommit) : KR_OK;
+	KR_TRY(f->autocommit ? kr_native_put_bool(n, f->autocommit, "\"auto\"", &autocommit) : KR_OK);
 
-	if (!status && f->failed)
-		status = kr_native_put_bool(n, f->failed, "\"failed\"", &failed);
-	if (!status && failed && !f->end)
+	if (f->failed)
+		KR_TRY(kr_native_put_bool(n, f->failed, "\"failed\"", &failed));
+	if (failed && !f->end)
 		return kr_native_bad(n,
 			"\"failed\" without \"end\", expected the time of the end that failed");
 	txn->flags |= (autocommit ? KR_TXN_AUTO : 0u) | (failed ? KR_TXN_END_FAILED : 0u);
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_native_session(struct kr_native *n, const struct kr_node *json, const char *what,
@@ -170,13 +164,9 @@ static enum kr_status put_ops(struct kr_native *n, const struct kr_node *ops)
 		n->in_op = true;
 		n->op_index = i;
 		struct kr_entry entry = KR_ENTRY_NONE;
-		enum kr_status status = kr_native_entry(n, op, &entry);
-		if (!status)
-			status = kr_history_put(n->h, &entry);
-		if (!status)
-			status = kr_ctx_tick(n->ctx);
-		if (status)
-			return status;
+		KR_TRY(kr_native_entry(n, op, &entry));
+		KR_TRY(kr_history_put(n->h, &entry));
+		KR_TRY(kr_ctx_tick(n->ctx));
 	}
 	n->in_op = false;
 	return KR_OK;
@@ -185,7 +175,6 @@ static enum kr_status put_ops(struct kr_native *n, const struct kr_node *ops)
 static enum kr_status put_txn(struct kr_native *n, const struct kr_native_fields *f,
 	struct kr_transaction *txn, struct kr_white_box *white_box)
 {
-	enum kr_status status = KR_OK;
 	uint8_t outcome = txn->status;
 	uint16_t told = 0;
 
@@ -193,20 +182,16 @@ static enum kr_status put_txn(struct kr_native *n, const struct kr_native_fields
 		KR_TRY(kr_native_put_name(n, f->id, "\"id\"", &txn->id));
 	n->id = txn->id;
 	if (f->status)
-		status = kr_native_put_status(n, f->status, &outcome);
+		KR_TRY(kr_native_put_status(n, f->status, &outcome));
 	txn->status = (enum kr_txn_status)outcome & 3;
-	if (!status)
-		status = put_interval(n, f, txn);
-	if (!status)
-		status = put_flags(n, f, txn);
-	if (!status)
-		status = kr_native_white_box(n, f, &told, white_box);
+	KR_TRY(put_interval(n, f, txn));
+	KR_TRY(put_flags(n, f, txn));
+	KR_TRY(kr_native_white_box(n, f, &told, white_box));
 	txn->flags |= told & KR_TXN_FLAGS;
-	if (!status)
-		status = put_ops(n, f->ops);
-	if (!status && f->s)
-		status = kr_native_session(n, f->s, "\"s\"", &txn->session);
-	return status;
+	KR_TRY(put_ops(n, f->ops));
+	if (f->s)
+		KR_TRY(kr_native_session(n, f->s, "\"s\"", &txn->session));
+	return KR_OK;
 }
 
 enum kr_status kr_native_txn(struct kr_native *n, const struct kr_native_fields *f)

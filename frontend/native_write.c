@@ -54,23 +54,6 @@ void kr_native_write_member(struct kr_native_writer *w, kr_value name)
 
 /* ---- lines ---- */
 
-/* Whether the reader gives transaction t this id when it has none. */
-static bool is_default_id(const struct kr_history *h, kr_txn t)
-{
-	const struct kr_value_entry *id = kr_history_value(h, h->txns.at[t.i].id);
-	uint64_t number = 0;
-
-	if (id->type != KR_VALUE_STRING || id->length < 2 || id->length > 11 || id->text[0] != '#' ||
-		id->text[1] == '0')
-		return false;
-	for (uint32_t i = 1; i < id->length; i++) {
-		if (id->text[i] < '0' || id->text[i] > '9')
-			return false;
-		number = number * 10 + (uint64_t)(id->text[i] - '0');
-	}
-	return number == (uint64_t)t.i + 1;
-}
-
 static void put_number(struct kr_native_writer *w, const char *name, bool told, int64_t number)
 {
 	if (told)
@@ -128,7 +111,7 @@ void kr_native_write_txn(struct kr_native_writer *w, kr_txn t)
 	struct kr_walk walk = kr_walk_txn(w->h, t);
 
 	kr_native_write_bit(w, "{");
-	if (w->stream || !is_default_id(w->h, t)) {
+	if (w->stream || kr_history_default_number(w->h, t) != t.i + 1) {
 		kr_native_write_bit(w, "\"id\": ");
 		kr_native_write_value(w, txn->id);
 		kr_native_write_bit(w, ", ");

@@ -65,9 +65,8 @@ static enum kr_status index_txn(struct finder *f, kr_txn t)
 {
 	const struct kr_transaction *txn = &f->h->txns.at[t.i];
 	struct kr_write write;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = txn->op_count; i-- > 0 && !status;) {
+	for (uint32_t i = txn->op_count; i-- > 0;) {
 		const struct kr_operation *op = &f->h->ops.at[txn->op_first + i];
 
 		if (!is_list(f, op->key) || !kr_write_at(f->h, op, 0, &write))
@@ -80,9 +79,9 @@ static enum kr_status index_txn(struct finder *f, kr_txn t)
 		if (e && f->changed[op->key.i] != t.i + 1 && txn->status == KR_COMMITTED)
 			e->last = true;
 		f->changed[op->key.i] = t.i + 1;
-		status = kr_ctx_tick(f->ctx);
+		KR_TRY(kr_ctx_tick(f->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status index_all(struct finder *f)
@@ -157,11 +156,9 @@ static enum kr_status look(struct finder *f, kr_txn t, uint32_t op, kr_key k, kr
 static enum kr_status look_all(struct finder *f)
 {
 	const struct kr_history *h = f->h;
-	enum kr_status status = KR_OK;
 
-	for (kr_txn t = {0}; t.i < h->txns.n && !status; t.i++) {
-		for (uint32_t i = 0;
-			i < h->txns.at[t.i].op_count && h->txns.at[t.i].status == KR_COMMITTED && !status;
+	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
+		for (uint32_t i = 0; i < h->txns.at[t.i].op_count && h->txns.at[t.i].status == KR_COMMITTED;
 			i++) {
 			const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
 			const struct kr_scan *scan =
@@ -169,13 +166,13 @@ static enum kr_status look_all(struct finder *f)
 			struct kr_view view = kr_op_view(op);
 
 			if (view.when == KR_SEEN_BEFORE && !view.other)
-				status = look(f, t, i, op->key, view.value);
-			for (uint32_t r = 0; scan && r < scan->row_count && !status; r++)
-				status = look(f, t, i, h->rows.at[scan->row_first + r].key,
-					h->rows.at[scan->row_first + r].value);
+				KR_TRY(look(f, t, i, op->key, view.value));
+			for (uint32_t r = 0; scan && r < scan->row_count; r++)
+				KR_TRY(look(f, t, i, h->rows.at[scan->row_first + r].key,
+					h->rows.at[scan->row_first + r].value));
 		}
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_find_list_orders(struct kr_ctx *ctx, const struct kr_history *h, struct kr_list_orders *out)

@@ -191,18 +191,12 @@ const bool *kr_target_lost_keys(const struct kr_history *h, const struct kr_targ
 	return l.gone;
 }
 
-static bool is_loose(const struct kr_history *h, kr_op op)
-{
-	const struct kr_attr *attr = h->ops.at[op.i].flags & KR_OPF_HAS_ATTR ? kr_history_attr(h, op) : NULL;
-
-	return attr && !attr->cursor;
-}
-
 bool kr_target_holds(const struct kr_history *h, const struct kr_target *target, const bool *lost, kr_op op)
 {
 	const struct kr_operation *o = &h->ops.at[op.i];
 
-	return is_native_op(target, o) && !lost[o->key.i] && (o->kind != KR_OP_READ || !is_loose(h, op));
+	return is_native_op(target, o) && !lost[o->key.i] &&
+		(o->kind != KR_OP_READ || !kr_history_is_loose(h, op));
 }
 
 /* ---- the rest ---- */
@@ -214,7 +208,7 @@ static void look_at_op(struct finding *f, kr_op at, bool committed)
 
 	lose(f, KR_LOSS_OPS, !is_native_op(f->target, op));
 	lose(f, KR_LOSS_HISTORIES, op->key.i != KR_NONE && f->gone[op->key.i]);
-	lose(f, KR_LOSS_LOOSE, read && is_loose(f->h, at));
+	lose(f, KR_LOSS_LOOSE, read && kr_history_is_loose(f->h, at));
 	lose(f, KR_LOSS_ATTRS, op->flags & KR_OPF_HAS_ATTR);
 	if (op->key.i != KR_NONE)
 		f->named[op->key.i] = true;
@@ -235,21 +229,6 @@ static void look_at_op(struct finding *f, kr_op at, bool committed)
 		lose(f, KR_LOSS_RESULTS, op->flags & KR_OPF_KNOWN);
 }
 
-static bool is_default_id(const struct kr_history *h, uint32_t t)
-{
-	const struct kr_value_entry *id = kr_history_value(h, h->txns.at[t].id);
-	uint64_t number = 0;
-
-	if (id->type != KR_VALUE_STRING || id->length < 2 || id->length > 11 || id->text[0] != '#')
-		return false;
-	for (uint32_t i = 1; i < id->length; i++) {
-		if (id->text[i] < '0' || id->text[i] > '9')
-			return false;
-		number = number * 10 + (uint64_t)(id->text[i] - '0');
-	}
-	return number == (uint64_t)t + 1;
-}
-
 static void look_at_txn(struct finding *f, uint32_t t, const uint32_t *lasts)
 {
 	const struct kr_history *h = f->h;
@@ -259,9 +238,10 @@ static void look_at_txn(struct finding *f, uint32_t t, const uint32_t *lasts)
 
 	if (f->target->plume)
 		lose(f, KR_LOSS_IDS,
-			aborted ? !is_default_id(h, t) : id->type != KR_VALUE_INT || id->integer < 0);
+			aborted ? kr_history_default_number(h, (kr_txn){t}) != t + 1
+				: id->type != KR_VALUE_INT || id->integer < 0);
 	else
-		lose(f, KR_LOSS_IDS, !is_default_id(h, t));
+		lose(f, KR_LOSS_IDS, kr_history_default_number(h, (kr_txn){t}) != t + 1);
 	lose(f, KR_LOSS_TIMES, !f->target->elle && txn->flags & (KR_TXN_HAS_BEGIN | KR_TXN_HAS_END));
 	lose(f, KR_LOSS_STATEMENTS, txn->flags & (KR_TXN_AUTO | KR_TXN_HAS_SNAPSHOT_T | KR_TXN_END_FAILED));
 	f->white_box = f->white_box || txn->flags & (KR_TXN_WHITE_BOX & ~KR_TXN_HAS_SNAPSHOT_T);

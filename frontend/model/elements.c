@@ -126,8 +126,6 @@ static void print_element(const struct kr_elements *e, kr_item item, struct kr_s
 enum kr_status kr_told_state(struct kr_elements *e, const struct kr_datatype *type, kr_value value,
 	struct kr_state *out, bool *fits)
 {
-	enum kr_status status = KR_OK;
-
 	*out = (struct kr_state){.present = value.i != KR_ABSENT.i, .value = value};
 	*fits = true;
 	if (type->shown == KR_VALUE_ABSENT)
@@ -139,10 +137,10 @@ enum kr_status kr_told_state(struct kr_elements *e, const struct kr_datatype *ty
 	if (type->shown == KR_VALUE_INT && *fits && out->present)
 		out->number = entry->integer;
 	if (type->shown == KR_VALUE_ARRAY && *fits) {
-		status = kr_elements_split(e, value, &out->items);
+		KR_TRY(kr_elements_split(e, value, &out->items));
 		out->present = out->items.n > 0;
 	}
-	return status;
+	return KR_OK;
 }
 
 struct kr_effect kr_told_addition(const struct kr_history *h, const struct kr_datatype *type,
