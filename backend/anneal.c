@@ -35,6 +35,7 @@ struct placed {
 };
 
 struct annealing {
+	struct kr_arena arena;
 	struct kr_candidate *w;
 	struct kr_ir *ir;
 	const struct kr_asg *asg;
@@ -321,32 +322,23 @@ static void place_all(struct annealing *a)
 static enum kr_status begin(struct annealing *a)
 {
 	const struct kr_asg *asg = a->asg;
-	struct kr_mem *mem = &a->ir->ctx->mem;
-	a->place = kr_mem_alloc(mem, a->ir->nnodes, sizeof *a->place);
-	a->access_first = kr_mem_alloc(mem, (size_t)a->ir->nnodes + 1, sizeof *a->access_first);
-	a->seen = kr_mem_alloc(mem, asg->nobs, sizeof *a->seen);
-	a->placed_first = kr_mem_alloc(mem, (size_t)asg->nkeys + 2, sizeof *a->placed_first);
-	a->was = kr_mem_alloc(mem, asg->nkeys, sizeof *a->was);
-	a->second_was = kr_mem_alloc(mem, asg->nkeys, sizeof *a->was);
-	bool scratch = a->was && a->second_was;
-	if (!a->place || !a->access_first || !a->seen || !a->placed_first || !scratch || !index_nodes(a))
+	KR_TRY(kr_arena_new(&a->arena, a->place, a->ir->nnodes));
+	KR_TRY(kr_arena_new(&a->arena, a->access_first, (size_t)a->ir->nnodes + 1));
+	KR_TRY(kr_arena_new(&a->arena, a->seen, asg->nobs));
+	KR_TRY(kr_arena_new(&a->arena, a->placed_first, (size_t)asg->nkeys + 2));
+	KR_TRY(kr_arena_new(&a->arena, a->was, asg->nkeys));
+	KR_TRY(kr_arena_new(&a->arena, a->second_was, asg->nkeys));
+	if (!index_nodes(a))
 		return KR_NOMEM;
-	KR_TRY(kr_mem_new(mem, a->placed, a->accesses.n));
+	KR_TRY(kr_arena_new(&a->arena, a->placed, a->accesses.n));
 	place_all(a);
 	return kr_topology_init(&a->known, a->ir, a->w->active, a->w->order);
 }
 
 static void end(struct annealing *a)
 {
-	const struct kr_asg *asg = a->asg;
 	struct kr_mem *mem = &a->ir->ctx->mem;
-	kr_mem_free(mem, a->place, a->ir->nnodes, sizeof *a->place);
-	kr_mem_free(mem, a->access_first, (size_t)a->ir->nnodes + 1, sizeof *a->access_first);
-	kr_mem_free(mem, a->seen, asg->nobs, sizeof *a->seen);
-	kr_mem_free(mem, a->placed_first, (size_t)asg->nkeys + 2, sizeof *a->placed_first);
-	kr_mem_free(mem, a->was, asg->nkeys, sizeof *a->was);
-	kr_mem_free(mem, a->second_was, asg->nkeys, sizeof *a->was);
-	kr_mem_free(mem, a->placed, a->accesses.n, sizeof *a->placed);
+	kr_arena_done(&a->arena);
 	kr_vec_done(mem, &a->accesses);
 	kr_topology_done(&a->known);
 }
@@ -377,7 +369,8 @@ static enum kr_status line_up(struct annealing *a)
 
 enum kr_status kr_anneal(struct kr_candidate *w, uint64_t sweeps, bool *found)
 {
-	struct annealing a = {.w = w,
+	struct annealing a = {.arena = {.mem = &w->ir->ctx->mem},
+		.w = w,
 		.ir = w->ir,
 		.asg = w->ir->asg,
 		.locks = w->ir->level->model == KR_NODES_BEGIN_COMMIT};

@@ -43,6 +43,7 @@ struct slept {
 };
 
 struct search {
+	struct kr_arena arena;
 	struct kr_schedule *s;
 	struct kr_ir *ir;
 	const struct kr_asg *asg;
@@ -96,53 +97,34 @@ static void restore_sleep(struct search *s, uint32_t length)
 
 /* ---- life ---- */
 
-static bool allocate(struct search *s)
+static enum kr_status allocate(struct search *s)
 {
-	struct kr_mem *mem = &s->ir->ctx->mem;
 	const struct kr_asg *asg = s->asg;
 	uint32_t nodes = s->ir->nnodes;
-	s->degree = kr_mem_alloc(mem, nodes, sizeof *s->degree);
-	s->place = kr_mem_alloc(mem, nodes, sizeof *s->place);
-	s->current = kr_mem_alloc(mem, asg->nkeys, sizeof *s->current);
-	s->before = kr_mem_alloc(mem, asg->nversions, sizeof *s->before);
-	s->value = kr_mem_alloc(mem, asg->nversions, sizeof *s->value);
-	s->pending = kr_mem_alloc(mem, asg->nversions, sizeof *s->pending);
-	s->counted = kr_mem_alloc(mem, KR_BITS_WORDS(asg->nobs), sizeof *s->counted);
-	s->open = kr_mem_alloc(mem, KR_BITS_WORDS(asg->nobs), sizeof *s->open);
-	s->bound = kr_mem_alloc(mem, asg->nkeys, sizeof *s->bound);
-	s->binds = kr_mem_alloc(mem, asg->nkeys, sizeof *s->binds);
-	s->asleep = kr_mem_alloc(mem, nodes, sizeof *s->asleep);
-	s->why = kr_mem_alloc(mem, nodes, sizeof *s->why);
-	s->mark = kr_mem_alloc(mem, asg->nkeys, sizeof *s->mark);
-	s->touched = kr_mem_alloc(mem, asg->nkeys, sizeof *s->touched);
-	bool per_node = s->degree && s->place && s->asleep && s->why;
-	bool per_version = s->before && s->value && s->pending && s->counted && s->open;
-	return per_node && per_version && s->current && s->bound && s->binds && s->mark && s->touched;
+	KR_TRY(kr_arena_new(&s->arena, s->degree, nodes));
+	KR_TRY(kr_arena_new(&s->arena, s->place, nodes));
+	KR_TRY(kr_arena_new(&s->arena, s->current, asg->nkeys));
+	KR_TRY(kr_arena_new(&s->arena, s->before, asg->nversions));
+	KR_TRY(kr_arena_new(&s->arena, s->value, asg->nversions));
+	KR_TRY(kr_arena_new(&s->arena, s->pending, asg->nversions));
+	KR_TRY(kr_arena_new(&s->arena, s->counted, KR_BITS_WORDS(asg->nobs)));
+	KR_TRY(kr_arena_new(&s->arena, s->open, KR_BITS_WORDS(asg->nobs)));
+	KR_TRY(kr_arena_new(&s->arena, s->bound, asg->nkeys));
+	KR_TRY(kr_arena_new(&s->arena, s->binds, asg->nkeys));
+	KR_TRY(kr_arena_new(&s->arena, s->asleep, nodes));
+	KR_TRY(kr_arena_new(&s->arena, s->why, nodes));
+	KR_TRY(kr_arena_new(&s->arena, s->mark, asg->nkeys));
+	return kr_arena_new(&s->arena, s->touched, asg->nkeys);
 }
 
 static void release(struct search *s)
 {
 	struct kr_mem *mem = &s->ir->ctx->mem;
-	const struct kr_asg *asg = s->asg;
-	uint32_t nodes = s->ir->nnodes;
 	for (uint32_t i = 0; i < s->choices.n; i++)
 		kr_vec_done(mem, &s->choices.at[i].why);
 	if (s->why && s->asleep)
 		restore_sleep(s, 0);
-	kr_mem_free(mem, s->degree, nodes, sizeof *s->degree);
-	kr_mem_free(mem, s->place, nodes, sizeof *s->place);
-	kr_mem_free(mem, s->current, asg->nkeys, sizeof *s->current);
-	kr_mem_free(mem, s->before, asg->nversions, sizeof *s->before);
-	kr_mem_free(mem, s->value, asg->nversions, sizeof *s->value);
-	kr_mem_free(mem, s->pending, asg->nversions, sizeof *s->pending);
-	kr_mem_free(mem, s->counted, KR_BITS_WORDS(asg->nobs), sizeof *s->counted);
-	kr_mem_free(mem, s->open, KR_BITS_WORDS(asg->nobs), sizeof *s->open);
-	kr_mem_free(mem, s->bound, asg->nkeys, sizeof *s->bound);
-	kr_mem_free(mem, s->binds, asg->nkeys, sizeof *s->binds);
-	kr_mem_free(mem, s->asleep, nodes, sizeof *s->asleep);
-	kr_mem_free(mem, s->why, nodes, sizeof *s->why);
-	kr_mem_free(mem, s->mark, asg->nkeys, sizeof *s->mark);
-	kr_mem_free(mem, s->touched, asg->nkeys, sizeof *s->touched);
+	kr_arena_done(&s->arena);
 	kr_counters_done(&s->counters);
 	kr_vec_done(mem, &s->front);
 	kr_vec_done(mem, &s->slept);
@@ -527,12 +509,16 @@ static bool step(struct search *s)
 enum kr_status kr_backtrack(struct kr_schedule *run)
 {
 	struct kr_ir *ir = run->overlay->ir;
-	struct search s = {.s = run, .o = run->overlay, .ir = ir, .asg = ir->asg};
+	struct search s = {.arena = {.mem = &ir->ctx->mem},
+		.s = run,
+		.o = run->overlay,
+		.ir = ir,
+		.asg = ir->asg};
 	uint64_t steps = (uint64_t)STEPS_EACH * ir->nnodes + STEPS_LEAST;
 	run->forced = 1;
 	enum kr_status status = kr_counters_init(&s.counters, ir, s.o->active);
-	if (!status && !allocate(&s))
-		status = KR_NOMEM;
+	if (!status)
+		status = allocate(&s);
 	if (!status)
 		begin(&s);
 	while (!status && !s.failed && s.choices.n < ir->nnodes && steps-- > 0 && step(&s))

@@ -18,12 +18,11 @@ static const kr_lit no_literal = {KR_NONE};
 
 enum kr_status kr_choices_init(struct kr_choices *c, struct kr_ir *ir)
 {
-	*c = (struct kr_choices){.ir = ir};
-	c->sources_made = kr_mem_alloc(&ir->ctx->mem, ir->asg->nobs, 1);
-	c->pinned = kr_mem_alloc(&ir->ctx->mem, ir->asg->nobs, 1);
-	c->sums_made = kr_mem_alloc(&ir->ctx->mem, ir->asg->nsums, 1);
-	return c->sources_made && c->pinned && c->sums_made ? kr_told_init(&c->given, &ir->ctx->mem, ir->asg)
-							    : KR_NOMEM;
+	*c = (struct kr_choices){.arena = {.mem = &ir->ctx->mem}, .ir = ir};
+	KR_TRY(kr_arena_new(&c->arena, c->sources_made, ir->asg->nobs));
+	KR_TRY(kr_arena_new(&c->arena, c->pinned, ir->asg->nobs));
+	KR_TRY(kr_arena_new(&c->arena, c->sums_made, ir->asg->nsums));
+	return kr_told_init(&c->given, &ir->ctx->mem, ir->asg);
 }
 
 void kr_choices_done(struct kr_choices *c)
@@ -36,9 +35,7 @@ void kr_choices_done(struct kr_choices *c)
 	kr_vec_done(mem, &c->ruled_out);
 	kr_told_done(&c->given);
 	kr_table_done(mem, &c->table);
-	kr_mem_free(mem, c->sources_made, c->ir->asg->nobs, 1);
-	kr_mem_free(mem, c->pinned, c->ir->asg->nobs, 1);
-	kr_mem_free(mem, c->sums_made, c->ir->asg->nsums, 1);
+	kr_arena_done(&c->arena);
 	kr_vec_done(mem, &c->sums);
 	kr_vec_done(mem, &c->sum_literals);
 	kr_vec_done(mem, &c->sum_weights);
@@ -101,34 +98,32 @@ static enum kr_status presence_literal(struct kr_choices *c, kr_txn t, kr_lit *o
 {
 	const struct kr_choice x = {.obs = {KR_NONE}, .a = {KR_NONE}, .b = {KR_NONE}, .txn = t};
 	uint32_t var = find(c, &x);
-	enum kr_status status = var == KR_NONE ? make(c, x, &var) : KR_OK;
-	if (!status)
-		out->i = 2 * var;
-	return status;
+	KR_TRY(var == KR_NONE ? make(c, x, &var) : KR_OK);
+	out->i = 2 * var;
+	return KR_OK;
 }
 
 /* Where the trace gives the order of a pair whose choice this is, a fact says so, if both took effect. */
 static enum kr_status push_given_pair(struct kr_choices *c, kr_version a, kr_version b, uint32_t var)
 {
 	bool low_first = false, high_first = false;
-	enum kr_status status = kr_told_before(&c->given, a, b, &low_first);
-	if (!status)
-		status = kr_told_before(&c->given, b, a, &high_first);
-	if (status || !(low_first || high_first))
-		return status;
+	KR_TRY(kr_told_before(&c->given, a, b, &low_first));
+	KR_TRY(kr_told_before(&c->given, b, a, &high_first));
+	if (!(low_first || high_first))
+		return KR_OK;
 	if (c->ir->units && !kr_vec_push(&c->ir->ctx->mem, &c->told_units, (struct kr_version_pair){a, b}))
 		return KR_NOMEM;
 	kr_lit clause[3] = {{2 * var + (c->all.at[var].flipped != low_first)}};
 	uint32_t n = 1;
-	for (int i = 0; i < 2 && !status; i++) {
+	for (int i = 0; i < 2; i++) {
 		kr_txn t = c->ir->asg->versions[i == 0 ? a.i : b.i].writer;
 		if (kr_ir_is_present(c->ir, t))
 			continue;
-		status = presence_literal(c, t, &clause[n]);
+		KR_TRY(presence_literal(c, t, &clause[n]));
 		clause[n] = kr_lit_not(clause[n]);
 		n++;
 	}
-	return status ? status : push_fact(c, clause, n);
+	return push_fact(c, clause, n);
 }
 
 /* For every pair of versions of the units that the choice is about, on every key. */
@@ -158,11 +153,8 @@ enum kr_status kr_choices_order(struct kr_choices *c, kr_version a, kr_version b
 	uint32_t var = find(c, &x);
 	if (var == KR_NONE) {
 		x.flipped = a.i > b.i; /* false must mean: a before b */
-		enum kr_status status = make(c, x, &var);
-		if (!status)
-			status = push_given(c, x.a, x.b, var);
-		if (status)
-			return status;
+		KR_TRY(make(c, x, &var));
+		KR_TRY(push_given(c, x.a, x.b, var));
 	}
 	/* unflipped: the variable is "b before a" of the normal form; flipped: "a before b" */
 	bool says_low_first = c->all.at[var].flipped;
@@ -208,21 +200,18 @@ static enum kr_status make_variables(struct kr_choices *c, kr_obs o, kr_version 
 		kr_txn w = asg->versions[v.i].writer;
 		uint32_t var;
 		KR_TRY(kr_ctx_spend(c->ir->ctx, test ? (uint32_t)versions : 1));
-		enum kr_status status = KR_OK;
 		if (w.i != KR_NONE && c->ir->presence[w.i] == KR_ABSENT_TXN)
 			continue;
 		if (test && kr_ir_impossible(c->ir, o, v))
-			status = kr_vec_add(&c->ir->ctx->mem, &c->ruled_out, (struct kr_ruled_out){o, v});
+			KR_TRY(kr_vec_add(&c->ir->ctx->mem, &c->ruled_out, (struct kr_ruled_out){o, v}));
 		else
-			status = make(c,
+			KR_TRY(make(c,
 				(struct kr_choice){.obs = o,
 					.a = v,
 					.b = {KR_NONE},
 					.txn = {KR_NONE},
 					.flipped = v.i == preferred.i},
-				&var);
-		if (status)
-			return status;
+				&var));
 	}
 	return KR_OK;
 }
@@ -238,19 +227,15 @@ static enum kr_status push_agreement(struct kr_choices *c, kr_obs o)
 		return KR_OK;
 	for (uint32_t p = 0; p < asg->nobs; p++) {
 		KR_TRY(kr_ctx_tick(c->ir->ctx));
-		enum kr_status status = KR_OK;
 		if (asg->obs[p].key.i != k.i || asg->obs[p].set == asg->obs[o.i].set)
 			continue;
 		kr_lit other = source_literal(c, (kr_obs){p}, initial);
 		if (other.i != KR_NONE)
-			status = push_pair(c, kr_lit_not(mine), kr_lit_not(other));
+			KR_TRY(push_pair(c, kr_lit_not(mine), kr_lit_not(other)));
 		else if (c->ir->source[p].i == initial.i)
-			status = kr_vec_push(&c->ir->ctx->mem, &c->ruled_out,
-					 (struct kr_ruled_out){o, initial})
-				? push_pair(c, kr_lit_not(mine), kr_lit_not(mine))
-				: KR_NOMEM;
-		if (status)
-			return status;
+			KR_TRY(kr_vec_push(&c->ir->ctx->mem, &c->ruled_out, (struct kr_ruled_out){o, initial})
+					? push_pair(c, kr_lit_not(mine), kr_lit_not(mine))
+					: KR_NOMEM);
 	}
 	return KR_OK;
 }
@@ -262,23 +247,20 @@ static enum kr_status make_source(struct kr_choices *c, kr_obs o, kr_version pre
 {
 	uint32_t first = c->all.n;
 	c->sources_made[o.i] = 1;
-	enum kr_status status = make_variables(c, o, preferred);
-	if (!status && kr_ir_is_present(c->ir, c->ir->asg->obs[o.i].txn))
-		status = push_some(c, o);
-	if (!status)
-		status = push_agreement(c, o);
-	for (uint32_t i = first, end = c->all.n; i < end && !status; i++) {
+	KR_TRY(make_variables(c, o, preferred));
+	if (kr_ir_is_present(c->ir, c->ir->asg->obs[o.i].txn))
+		KR_TRY(push_some(c, o));
+	KR_TRY(push_agreement(c, o));
+	for (uint32_t i = first, end = c->all.n; i < end; i++) {
 		kr_txn w = c->ir->asg->versions[c->all.at[i].a.i].writer;
 		kr_lit l = {2 * i + c->all.at[i].flipped}, present;
 		if (w.i == KR_NONE || kr_ir_is_present(c->ir, w))
 			continue;
-		status = presence_literal(c, w, &present);
-		if (!status)
-			status = push_pair(c, kr_lit_not(l), present);
-		if (!status && !kr_vec_push(&c->ir->ctx->mem, seen_open, l))
-			status = KR_NOMEM;
+		KR_TRY(presence_literal(c, w, &present));
+		KR_TRY(push_pair(c, kr_lit_not(l), present));
+		KR_TRY(kr_vec_add(&c->ir->ctx->mem, seen_open, l));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* If this source literal holds, the open transaction that wrote the version took effect: each of its
@@ -529,18 +511,17 @@ static bool leads_by_part(const struct kr_choices *c, const struct kr_link *link
 static enum kr_status make_links(struct kr_choices *c, const struct kr_proof *proof, struct kr_cycle cycle,
 	bool *holds)
 {
-	enum kr_status status = KR_OK;
 	*holds = false;
-	for (uint32_t i = 0; i < cycle.count && !status; i++) {
+	for (uint32_t i = 0; i < cycle.count; i++) {
 		struct kr_link link = proof->links.at[cycle.first + i];
 		kr_lit l = {0};
 		if (link.edge == KR_NONE && link.obs.i != KR_NONE && c->ir->source[link.obs.i].i == KR_NONE)
-			status = kr_choices_source(c, link.obs, link.seen, &l);
+			KR_TRY(kr_choices_source(c, link.obs, link.seen, &l));
 		*holds |= l.i == KR_NONE;
-		if (!status && cycle.whole && leads_by_part(c, &link))
-			status = outdone_literal(c, link.obs, link.seen, &l);
+		if (cycle.whole && leads_by_part(c, &link))
+			KR_TRY(outdone_literal(c, link.obs, link.seen, &l));
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_choices_forbid(struct kr_choices *c, const struct kr_proof *proof, uint32_t index)

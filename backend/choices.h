@@ -39,6 +39,7 @@ struct kr_ruled_out { kr_obs obs; kr_version version; };
 KR_VEC_NAMED(kr_lits, kr_lit);
 
 struct kr_choices {
+	struct kr_arena arena;
 	struct kr_ir *ir;
 	KR_VEC(struct kr_choice) all; /* by variable */
 	struct kr_table table;

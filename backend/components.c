@@ -6,6 +6,7 @@
 #include <string.h>
 
 struct walk {
+	struct kr_arena arena;
 	const struct kr_overlay *o;
 	uint32_t *component; /* KR_NONE: none yet */
 	uint32_t *number;    /* in the order of first visits; 0: not visited */
@@ -89,24 +90,19 @@ static enum kr_status walk_from(struct walk *w, uint32_t node)
 
 enum kr_status kr_components(const struct kr_overlay *o, uint32_t *component)
 {
-	struct kr_mem *mem = &o->ir->ctx->mem;
 	uint32_t n = o->ir->nnodes;
-	struct walk w = {.o = o, .component = component};
-	w.number = kr_mem_alloc(mem, n, sizeof *w.number);
-	w.low = kr_mem_alloc(mem, n, sizeof *w.low);
-	w.step = kr_mem_alloc(mem, n, sizeof *w.step);
-	w.path = kr_mem_alloc(mem, n, sizeof *w.path);
-	w.open = kr_mem_alloc(mem, n, sizeof *w.open);
+	struct walk w = {.arena = {.mem = &o->ir->ctx->mem}, .o = o, .component = component};
+	w.number = kr_arena_alloc(&w.arena, n, sizeof *w.number);
+	w.low = kr_arena_alloc(&w.arena, n, sizeof *w.low);
+	w.step = kr_arena_alloc(&w.arena, n, sizeof *w.step);
+	w.path = kr_arena_alloc(&w.arena, n, sizeof *w.path);
+	w.open = kr_arena_alloc(&w.arena, n, sizeof *w.open);
 	enum kr_status status = w.number && w.low && w.step && w.path && w.open ? KR_OK : KR_NOMEM;
 	memset(component, 0xff, (size_t)n * sizeof *component);
 	for (uint32_t v = 0; v < n && !status; v++) {
 		if (o->rank[v] == KR_NONE && w.number[v] == 0)
 			status = walk_from(&w, v);
 	}
-	kr_mem_free(mem, w.number, n, sizeof *w.number);
-	kr_mem_free(mem, w.low, n, sizeof *w.low);
-	kr_mem_free(mem, w.step, n, sizeof *w.step);
-	kr_mem_free(mem, w.path, n, sizeof *w.path);
-	kr_mem_free(mem, w.open, n, sizeof *w.open);
+	kr_arena_done(&w.arena);
 	return status;
 }

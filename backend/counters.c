@@ -6,11 +6,7 @@
 
 #include "base/order.h"
 
-static int by_total(const void *a, const void *b)
-{
-	const struct kr_counter_group *x = a, *y = b;
-	return kr_then(KR_ORDER(x->key.i, y->key.i), KR_ORDER(x->total, y->total));
-}
+KR_BY_BOTH(by_total, struct kr_counter_group, key.i, total);
 
 /* Sums of one key share the weights of its versions (but for the reader's own), so that what the counter is
  * now tells which of them are served. */
@@ -51,17 +47,17 @@ static void set_values(struct kr_counters *c)
 enum kr_status kr_counters_init(struct kr_counters *c, const struct kr_ir *ir, const uint8_t *active)
 {
 	const struct kr_asg *asg = ir->asg;
-	struct kr_mem *mem = &ir->ctx->mem;
-	*c = (struct kr_counters){.ir = ir,
+	*c = (struct kr_counters){.arena = {.mem = &ir->ctx->mem},
+		.ir = ir,
 		.sums = asg->shown ? asg->shown : asg->sums,
 		.nsums = asg->shown ? asg->nshown : asg->nsums};
 	if (c->nsums == 0)
 		return KR_OK;
-	KR_TRY(kr_mem_new(mem, c->sum_first, (size_t)asg->ntxns + 1));
-	KR_TRY(kr_mem_new(mem, c->weight, asg->nversions));
-	KR_TRY(kr_mem_new(mem, c->value, asg->nkeys));
-	KR_TRY(kr_mem_new(mem, c->groups, c->nsums));
-	KR_TRY(kr_mem_new(mem, c->group_of, c->nsums));
+	KR_TRY(kr_arena_new(&c->arena, c->sum_first, (size_t)asg->ntxns + 1));
+	KR_TRY(kr_arena_new(&c->arena, c->weight, asg->nversions));
+	KR_TRY(kr_arena_new(&c->arena, c->value, asg->nkeys));
+	KR_TRY(kr_arena_new(&c->arena, c->groups, c->nsums));
+	KR_TRY(kr_arena_new(&c->arena, c->group_of, c->nsums));
 	for (uint32_t t = 0, i = 0; t <= asg->ntxns; t++) {
 		while (i < c->nsums && c->sums[i].txn.i < t)
 			i++;
@@ -90,13 +86,7 @@ void kr_counters_done(struct kr_counters *c)
 {
 	if (!c->ir)
 		return;
-	const struct kr_asg *asg = c->ir->asg;
-	struct kr_mem *mem = &c->ir->ctx->mem;
-	kr_mem_free(mem, c->sum_first, (size_t)asg->ntxns + 1, sizeof *c->sum_first);
-	kr_mem_free(mem, c->weight, asg->nversions, sizeof *c->weight);
-	kr_mem_free(mem, c->value, asg->nkeys, sizeof *c->value);
-	kr_mem_free(mem, c->groups, c->nsums, sizeof *c->groups);
-	kr_mem_free(mem, c->group_of, c->nsums, sizeof *c->group_of);
+	kr_arena_done(&c->arena);
 	*c = (struct kr_counters){.ir = NULL};
 }
 

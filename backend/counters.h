@@ -9,6 +9,7 @@
 struct kr_counter_group { kr_key key; int64_t total; uint32_t pending; };
 
 struct kr_counters {
+	struct kr_arena arena;
 	const struct kr_ir *ir;
 	const struct kr_asg_sum *sums; /* of the ASG, or what is shown of counters without parts */
 	uint32_t nsums;

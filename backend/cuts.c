@@ -13,6 +13,7 @@ struct step {
 };
 
 struct cutting {
+	struct kr_arena arena;
 	struct kr_candidate *w;
 	const struct kr_asg *asg;
 	uint32_t *sum_of;     /* per observation: 1 + its sum, 0: none */
@@ -36,11 +37,7 @@ bool kr_cuts_apply(const struct kr_ir *ir)
 		!kr_level_forbids_lost_updates(ir->level, false);
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct step *x = a, *y = b;
-	return kr_then(KR_ORDER(x->place, y->place), KR_ORDER(x->obs, y->obs));
-}
+KR_BY_BOTH(by_place, struct step, place, obs);
 
 static bool fits(const struct cutting *c, uint32_t o, kr_version v)
 {
@@ -238,13 +235,13 @@ enum kr_status kr_cuts_settle(struct kr_candidate *w)
 {
 	const struct kr_asg *asg = w->ir->asg;
 	struct kr_mem *mem = &w->ir->ctx->mem;
-	struct cutting c = {.w = w, .asg = asg, .oldest = sees_by_pairs(w->ir->level)};
+	struct cutting c = {.arena = {.mem = mem}, .w = w, .asg = asg, .oldest = sees_by_pairs(w->ir->level)};
 	enum kr_status status = KR_NOMEM;
 
-	c.sum_of = kr_mem_alloc(mem, asg->nobs, sizeof *c.sum_of);
-	c.term_first = kr_mem_alloc(mem, asg->nobs, sizeof *c.term_first);
-	c.term_end = kr_mem_alloc(mem, asg->nobs, sizeof *c.term_end);
-	c.now = kr_mem_alloc(mem, asg->nobs, sizeof *c.now);
+	c.sum_of = kr_arena_alloc(&c.arena, asg->nobs, sizeof *c.sum_of);
+	c.term_first = kr_arena_alloc(&c.arena, asg->nobs, sizeof *c.term_first);
+	c.term_end = kr_arena_alloc(&c.arena, asg->nobs, sizeof *c.term_end);
+	c.now = kr_arena_alloc(&c.arena, asg->nobs, sizeof *c.now);
 	if (c.sum_of && c.term_first && c.term_end && c.now) {
 		index_sums(&c);
 		status = KR_OK;
@@ -256,10 +253,7 @@ enum kr_status kr_cuts_settle(struct kr_candidate *w)
 		if (w->active[asg->obs[o].txn.i])
 			status = settle_operation(&c, o, end);
 	}
-	kr_mem_free(mem, c.sum_of, asg->nobs, sizeof *c.sum_of);
-	kr_mem_free(mem, c.term_first, asg->nobs, sizeof *c.term_first);
-	kr_mem_free(mem, c.term_end, asg->nobs, sizeof *c.term_end);
-	kr_mem_free(mem, c.now, asg->nobs, sizeof *c.now);
+	kr_arena_done(&c.arena);
 	kr_vec_done(mem, &c.steps);
 	kr_vec_done(mem, &c.met);
 	return status;

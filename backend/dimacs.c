@@ -6,7 +6,6 @@
  * which they differ: for each pair of nodes joined by an edge one auxiliary variable per bit says that x's
  * bits up to that one are less than y's; only that direction is needed. So the formula is linear in edges
  * times bits. Writes only. */
-#include "backend/backend.h"
 #include "backend/encode.h"
 #include "base/hash.h"
 #include "base/table.h"
@@ -43,11 +42,9 @@ static struct less *find(struct work *w, kr_node x, kr_node y)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&w->table, kr_hash_pair(x.i, y.i));
-		(id = kr_table_next(&w->table, &it)) != KR_NONE;)
-		if (w->made.at[id].x.i == x.i && w->made.at[id].y.i == y.i)
-			return &w->made.at[id];
-	return NULL;
+	KR_TABLE_FIND(id, &w->table, kr_hash_pair(x.i, y.i),
+		w->made.at[id].x.i == x.i && w->made.at[id].y.i == y.i);
+	return id == KR_NONE ? NULL : &w->made.at[id];
 }
 
 /* Makes the variables and clauses of "x less than y": the i-th says so of the bits up to i. */

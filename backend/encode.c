@@ -12,7 +12,6 @@
 
 #include <string.h>
 
-#include "backend/graph.h"
 #include "base/hash.h"
 #include "ir/clock.h"
 
@@ -118,11 +117,9 @@ static uint32_t find_pair(const struct kr_encode *w, kr_version a, kr_version b)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&w->pairs, kr_hash_pair(a.i, b.i));
-		(id = kr_table_next(&w->pairs, &it)) != KR_NONE;)
-		if (w->out->variables.at[id].a.i == a.i && w->out->variables.at[id].b.i == b.i)
-			return id;
-	return KR_NONE;
+	KR_TABLE_FIND(id, &w->pairs, kr_hash_pair(a.i, b.i),
+		w->out->variables.at[id].a.i == a.i && w->out->variables.at[id].b.i == b.i);
+	return id;
 }
 
 enum kr_status kr_encode_before(struct kr_encode *w, kr_version a, kr_version b, kr_literal *out)
@@ -188,13 +185,10 @@ static enum kr_status encode_orders(struct kr_encode *w, kr_key k)
 
 	for (uint32_t a = asg->keys[k.i].first + 1; a < end; a++) {
 		for (uint32_t b = a + 1; b < end && may_exist(w, (kr_version){a}); b++) {
-			enum kr_status status = may_exist(w, (kr_version){b})
-				? encode_pair(w, (kr_version){a}, (kr_version){b})
-				: KR_OK;
-			if (!status)
-				status = kr_ctx_tick(w->ir->ctx);
-			if (status)
-				return status;
+			KR_TRY(may_exist(w, (kr_version){b})
+					? encode_pair(w, (kr_version){a}, (kr_version){b})
+					: KR_OK);
+			KR_TRY(kr_ctx_tick(w->ir->ctx));
 		}
 	}
 	return KR_OK;
@@ -278,20 +272,17 @@ static enum kr_status extend_ladder(struct kr_encode *w, kr_obs o, kr_version in
 	kr_literal *last)
 {
 	kr_literal top = 0;
-	enum kr_status status = new_variable(w,
-		(struct kr_variable){KR_VARIABLE_START, o, initial, {KR_NONE}, {KR_NONE}}, start);
-
-	if (!status)
-		status = new_variable(w,
-			(struct kr_variable){KR_VARIABLE_EARLIER, o, initial, {KR_NONE}, {KR_NONE}}, &top);
-	if (!status)
-		status = add_clause2(w, -*start, top);
-	if (!status && *last != 0)
-		status = add_clause2(w, -*last, top);
-	if (!status && *last != 0)
-		status = add_clause2(w, -*last, -*start);
+	KR_TRY(new_variable(w, (struct kr_variable){KR_VARIABLE_START, o, initial, {KR_NONE}, {KR_NONE}},
+		start));
+	KR_TRY(new_variable(w, (struct kr_variable){KR_VARIABLE_EARLIER, o, initial, {KR_NONE}, {KR_NONE}},
+		&top));
+	KR_TRY(add_clause2(w, -*start, top));
+	if (*last != 0) {
+		KR_TRY(add_clause2(w, -*last, top));
+		KR_TRY(add_clause2(w, -*last, -*start));
+	}
 	*last = top;
-	return status;
+	return KR_OK;
 }
 
 /* `starts`: per set its start variable, or 0. `last`: per key the top of its ladder, or 0. */
@@ -334,15 +325,12 @@ static enum kr_status encode_agreement(struct kr_encode *w)
 static enum kr_status encode_presence(struct kr_encode *w)
 {
 	for (uint32_t t = 0; t < w->ir->asg->ntxns; t++) {
-		enum kr_status status = KR_OK;
 		w->present[t] = w->ir->presence[t] == KR_PRESENT ? ALWAYS : NEVER;
 		if (w->ir->presence[t] == KR_OPEN)
-			status = new_variable(w,
+			KR_TRY(new_variable(w,
 				(struct kr_variable){KR_VARIABLE_PRESENT, {KR_NONE}, {KR_NONE}, {KR_NONE},
 					{t}},
-				&w->present[t]);
-		if (status)
-			return status;
+				&w->present[t]));
 	}
 	return KR_OK;
 }
@@ -361,38 +349,33 @@ static enum kr_status encode(struct kr_encode *w)
 {
 	/* else nothing that was seen counts */
 	bool sees = kr_level_kinds(w->ir->level) & (KR_BIT(KR_WR) | KR_BIT(KR_RW));
-	enum kr_status status = encode_presence(w);
-
-	if (!status)
-		status = encode_known(w);
-	if (!status)
-		status = kr_encode_versions(w);
-	for (uint32_t k = 0; k < w->ir->asg->nkeys && !status; k++)
-		status = encode_orders(w, (kr_key){k});
-	if (!status && sees)
-		status = encode_observations(w);
-	if (!status && sees)
-		status = encode_agreement(w);
-	if (!status && sees)
-		status = kr_encode_together(w);
-	return status || !sees ? status : kr_encode_sums(w);
+	KR_TRY(encode_presence(w));
+	KR_TRY(encode_known(w));
+	KR_TRY(kr_encode_versions(w));
+	for (uint32_t k = 0; k < w->ir->asg->nkeys; k++)
+		KR_TRY(encode_orders(w, (kr_key){k}));
+	if (!sees)
+		return KR_OK;
+	KR_TRY(encode_observations(w));
+	KR_TRY(encode_agreement(w));
+	KR_TRY(kr_encode_together(w));
+	return kr_encode_sums(w);
 }
 
 static enum kr_status start(struct kr_encode *w)
 {
 	const struct kr_asg *asg = w->ir->asg;
-	struct kr_mem *mem = &w->ir->ctx->mem;
 
-	w->present = kr_mem_alloc(mem, asg->ntxns, sizeof *w->present);
-	w->version_node = kr_mem_alloc(mem, asg->nversions, sizeof *w->version_node);
-	w->first_source = kr_mem_alloc(mem, asg->nobs, sizeof *w->first_source);
-	return w->present && w->version_node && w->first_source ? kr_told_init(&w->told, mem, asg) : KR_NOMEM;
+	KR_TRY(kr_arena_new(&w->arena, w->present, asg->ntxns));
+	KR_TRY(kr_arena_new(&w->arena, w->version_node, asg->nversions));
+	KR_TRY(kr_arena_new(&w->arena, w->first_source, asg->nobs));
+	return kr_told_init(&w->told, &w->ir->ctx->mem, asg);
 }
 
 enum kr_status kr_encode(struct kr_ir *ir, struct kr_encoding *out, struct kr_err *err)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
-	struct kr_encode w = {.ir = ir, .out = out};
+	struct kr_encode w = {.arena = {.mem = mem}, .ir = ir, .out = out};
 
 	*out = (struct kr_encoding){.ir = ir, .nnodes = ir->nnodes};
 	if (kr_level_asks(ir->level) != KR_ASK_ACYCLIC)
@@ -406,9 +389,7 @@ enum kr_status kr_encode(struct kr_ir *ir, struct kr_encoding *out, struct kr_er
 	kr_told_done(&w.told);
 	kr_table_done(mem, &w.pairs);
 	kr_vec_done(mem, &w.clause);
-	kr_mem_free(mem, w.present, ir->asg->ntxns, sizeof *w.present);
-	kr_mem_free(mem, w.version_node, ir->asg->nversions, sizeof *w.version_node);
-	kr_mem_free(mem, w.first_source, ir->asg->nobs, sizeof *w.first_source);
+	kr_arena_done(&w.arena);
 	return status;
 }
 

@@ -86,12 +86,9 @@ enum kr_status kr_encode_version_pair(struct kr_encode *w, kr_version a, kr_vers
 	if (x.i == KR_NONE)
 		return KR_OK;
 
-	enum kr_status status =
-		kr_encode_edge(w, (struct kr_guarded_edge){x, y, {before, first, second}, (uint8_t)KR_WW});
+	KR_TRY(kr_encode_edge(w, (struct kr_guarded_edge){x, y, {before, first, second}, (uint8_t)KR_WW}));
 
-	return status
-		? status
-		: kr_encode_edge(w, (struct kr_guarded_edge){y, x, {-before, first, second}, (uint8_t)KR_WW});
+	return kr_encode_edge(w, (struct kr_guarded_edge){y, x, {-before, first, second}, (uint8_t)KR_WW});
 }
 
 /* ---- parts seen together ---- */
@@ -111,26 +108,23 @@ static enum kr_status add_sight(struct kr_encode *w, kr_node node, kr_obs o, kr_
 {
 	const struct kr_asg *asg = w->ir->asg;
 	const struct kr_asg_key *key = &asg->keys[asg->obs[o.i].key.i];
-	enum kr_status status = KR_OK;
 
 	if (!kr_asg_is_initial(asg, v))
-		status = kr_encode_edge(w,
+		KR_TRY(kr_encode_edge(w,
 			(struct kr_guarded_edge){whole_node(w, v), node,
-				{saw, KR_LITERAL_ALWAYS, KR_LITERAL_ALWAYS}, (uint8_t)KR_WR});
-	for (uint32_t i = key[0].first + 1; i < key[1].first && !status; i++) {
+				{saw, KR_LITERAL_ALWAYS, KR_LITERAL_ALWAYS}, (uint8_t)KR_WR}));
+	for (uint32_t i = key[0].first + 1; i < key[1].first; i++) {
 		kr_txn writer = asg->versions[i].writer;
 		kr_literal order;
 		if (i == v.i || writer.i == asg->obs[o.i].txn.i || w->ir->presence[writer.i] == KR_ABSENT_TXN)
 			continue;
-		status = kr_encode_before(w, v, (kr_version){i}, &order);
-		if (!status)
-			status = kr_encode_edge(w,
-				(struct kr_guarded_edge){node, whole_node(w, (kr_version){i}),
-					{saw, order, w->present[writer.i]}, (uint8_t)KR_RW});
-		if (!status)
-			status = kr_ctx_tick(w->ir->ctx);
+		KR_TRY(kr_encode_before(w, v, (kr_version){i}, &order));
+		KR_TRY(kr_encode_edge(w,
+			(struct kr_guarded_edge){node, whole_node(w, (kr_version){i}),
+				{saw, order, w->present[writer.i]}, (uint8_t)KR_RW}));
+		KR_TRY(kr_ctx_tick(w->ir->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Variables of an observation's sources: neighbours. */
@@ -236,23 +230,21 @@ static enum kr_status add_sum(struct kr_encode *w, const struct kr_asg_sum *sum)
 {
 	const struct kr_asg_term *term = w->ir->asg->terms + sum->first;
 	kr_literal guard = w->present[sum->txn.i];
-	enum kr_status status = kr_ctx_tick(w->ir->ctx);
+	KR_TRY(kr_ctx_tick(w->ir->ctx));
 
 	if (guard == KR_LITERAL_NEVER)
-		return status;
-	for (uint32_t i = 0; i < sum->count && !status; i++)
+		return KR_OK;
+	for (uint32_t i = 0; i < sum->count; i++)
 		if (i == 0 || term[i].obs.i != term[i - 1].obs.i)
-			status = add_at_most_one(w, term[i].obs);
+			KR_TRY(add_at_most_one(w, term[i].obs));
 
 	uint32_t first = w->out->terms.n;
 
-	for (uint32_t i = 0; i < sum->count && !status; i++)
-		status = add_seen(w, &term[i]);
-	return status ? status
-		      : end_sum(w,
-				(struct kr_encoded_sum){.guard = guard == KR_LITERAL_ALWAYS ? 0 : guard,
-					.total = sum->total},
-				first);
+	for (uint32_t i = 0; i < sum->count; i++)
+		KR_TRY(add_seen(w, &term[i]));
+	return end_sum(w,
+		(struct kr_encoded_sum){.guard = guard == KR_LITERAL_ALWAYS ? 0 : guard, .total = sum->total},
+		first);
 }
 
 enum kr_status kr_encode_sums(struct kr_encode *w)

@@ -10,6 +10,7 @@
 #define KR_LITERAL_NEVER (-INT32_MAX)
 
 struct kr_encode {
+	struct kr_arena arena;
 	struct kr_ir *ir;
 	struct kr_encoding *out;
 	struct kr_told told;

@@ -13,7 +13,6 @@
  * KR_GRAPH_MOST_STEPS. */
 #include <stdio.h>
 
-#include "backend/backend.h"
 #include "backend/graph.h"
 #include "backend/told.h"
 
@@ -34,6 +33,7 @@ struct pair {
 };
 
 struct search {
+	struct kr_arena arena;
 	struct kr_ir *ir;
 	struct kr_answer *answer;
 	struct kr_told told;
@@ -130,21 +130,17 @@ static enum kr_status see(struct search *s, kr_obs o, kr_version v, bool *cycle)
 	const struct kr_asg *asg = s->ir->asg;
 	kr_key key = asg->obs[o.i].key;
 	kr_txn writer = asg->versions[v.i].writer;
-	enum kr_status status = KR_OK;
 
 	s->source[o.i] = v;
 	KR_TRY(kr_vec_add(&s->ir->ctx->mem, &s->seen, o));
 	if (writer.i != KR_NONE) {
-		status = make_present(s, writer, cycle);
-		if (!status)
-			status =
-				add(s, (struct kr_link){KR_WR, writer, asg->obs[o.i].txn, o, v, key, KR_NONE},
-					cycle);
+		KR_TRY(make_present(s, writer, cycle));
+		KR_TRY(add(s, (struct kr_link){KR_WR, writer, asg->obs[o.i].txn, o, v, key, KR_NONE}, cycle));
 	}
-	for (uint32_t u = asg->keys[key.i].first + 1; u < asg->keys[key.i + 1].first && !status; u++)
+	for (uint32_t u = asg->keys[key.i].first + 1; u < asg->keys[key.i + 1].first; u++)
 		if (exists(s, (kr_version){u}) && comes_after(s, (kr_version){u}, v))
-			status = add_rw(s, o, (kr_version){u}, cycle);
-	return status;
+			KR_TRY(add_rw(s, o, (kr_version){u}, cycle));
+	return KR_OK;
 }
 
 static enum kr_status put_before(struct search *s, kr_version a, kr_version b, bool *cycle)
@@ -154,16 +150,15 @@ static enum kr_status put_before(struct search *s, kr_version a, kr_version b, b
 	*pair_state(s, a, b) = BEFORE;
 	*pair_state(s, b, a) = AFTER;
 	KR_TRY(kr_vec_add(&s->ir->ctx->mem, &s->ordered, (struct pair){a, b}));
-
-	enum kr_status status = add(s,
+	KR_TRY(add(s,
 		(struct kr_link){KR_WW, asg->versions[a.i].writer, asg->versions[b.i].writer, {KR_NONE},
 			{KR_NONE}, asg->versions[a.i].key, KR_NONE},
-		cycle);
+		cycle));
 
-	for (uint32_t i = 0; i < s->seen.n && !status; i++)
+	for (uint32_t i = 0; i < s->seen.n; i++)
 		if (s->source[s->seen.at[i].i].i == a.i)
-			status = add_rw(s, s->seen.at[i], b, cycle);
-	return status;
+			KR_TRY(add_rw(s, s->seen.at[i], b, cycle));
+	return KR_OK;
 }
 
 static void undo(struct search *s, const struct choice *c)
@@ -232,18 +227,17 @@ static bool some_sum_fails(const struct search *s)
 static enum kr_status check_told(struct search *s, bool *broken)
 {
 	const struct kr_asg *asg = s->ir->asg;
-	enum kr_status status = KR_OK;
 
 	*broken = false;
-	for (uint32_t v = 0; v < asg->nversions && asg->norders > 0 && !status; v++) {
+	for (uint32_t v = 0; v < asg->nversions && asg->norders > 0; v++) {
 		if (kr_asg_is_initial(asg, (kr_version){v}) || !exists(s, (kr_version){v}))
 			continue;
 		kr_vec_clear(&s->later);
-		status = kr_told_after(&s->told, (kr_version){v}, s->present, &s->later);
+		KR_TRY(kr_told_after(&s->told, (kr_version){v}, s->present, &s->later));
 		for (uint32_t i = 0; i < s->later.n; i++)
 			*broken |= *pair_state(s, (kr_version){v}, s->later.at[i]) != BEFORE;
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Does version v of some part of a key come after what `newest`, a version of another part or the same,
@@ -389,10 +383,8 @@ static enum kr_status try_next(struct search *s, struct choice *c, bool *found, 
 	}
 	while (c->tried < 2 && !*found) {
 		kr_version a = c->tried == 0 ? c->a : c->b, b = c->tried == 0 ? c->b : c->a;
-		enum kr_status status = kr_told_before(&s->told, b, a, &contrary);
+		KR_TRY(kr_told_before(&s->told, b, a, &contrary));
 		c->tried++;
-		if (status)
-			return status;
 		if (contrary)
 			continue;
 		*found = true;
@@ -469,9 +461,9 @@ static enum kr_status search_init(struct search *s, bool *too_many)
 	const struct kr_asg *asg = s->ir->asg;
 	struct kr_mem *mem = &s->ir->ctx->mem;
 
-	KR_TRY(kr_mem_new(mem, s->order_first, asg->nkeys));
-	KR_TRY(kr_mem_new(mem, s->present, asg->ntxns));
-	KR_TRY(kr_mem_new(mem, s->source, asg->nobs));
+	KR_TRY(kr_arena_new(&s->arena, s->order_first, asg->nkeys));
+	KR_TRY(kr_arena_new(&s->arena, s->present, asg->ntxns));
+	KR_TRY(kr_arena_new(&s->arena, s->source, asg->nobs));
 	for (uint32_t k = 0; k < asg->nkeys; k++) {
 		size_t n = asg->keys[k + 1].first - asg->keys[k].first;
 		s->order_first[k] = s->npairs;
@@ -481,7 +473,7 @@ static enum kr_status search_init(struct search *s, bool *too_many)
 		}
 		s->npairs += n * n;
 	}
-	KR_TRY(kr_mem_new(mem, s->order, s->npairs));
+	KR_TRY(kr_arena_new(&s->arena, s->order, s->npairs));
 	for (uint32_t o = 0; o < asg->nobs; o++)
 		s->source[o].i = KR_NONE;
 	for (uint32_t t = 0; t < asg->ntxns; t++) {
@@ -494,15 +486,11 @@ static enum kr_status search_init(struct search *s, bool *too_many)
 
 static void search_done(struct search *s)
 {
-	const struct kr_asg *asg = s->ir->asg;
 	struct kr_mem *mem = &s->ir->ctx->mem;
 
 	kr_told_done(&s->told);
 	kr_graph_done(&s->graph);
-	kr_mem_free(mem, s->order_first, asg->nkeys, sizeof *s->order_first);
-	kr_mem_free(mem, s->present, asg->ntxns, 1);
-	kr_mem_free(mem, s->source, asg->nobs, sizeof *s->source);
-	kr_mem_free(mem, s->order, s->npairs, 1);
+	kr_arena_done(&s->arena);
 	kr_vec_done(mem, &s->presents);
 	kr_vec_done(mem, &s->seen);
 	kr_vec_done(mem, &s->ordered);
@@ -512,7 +500,7 @@ static void search_done(struct search *s)
 
 static enum kr_status solve(struct kr_ir *ir, struct kr_answer *out, struct kr_err *err)
 {
-	struct search s = {.ir = ir, .answer = out};
+	struct search s = {.arena = {.mem = &ir->ctx->mem}, .ir = ir, .answer = out};
 	bool too_many = false, cyclic = false;
 
 	(void)err;

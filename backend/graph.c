@@ -29,13 +29,13 @@ enum kr_status kr_graph_init(struct kr_graph *g, struct kr_ir *ir, struct kr_pro
 {
 	struct kr_mem *mem = &ir->ctx->mem;
 
-	*g = (struct kr_graph){.ir = ir};
+	*g = (struct kr_graph){.arena = {.mem = &ir->ctx->mem}, .ir = ir};
 	if (ir->nnodes > KR_NONE / 2)
 		return KR_NOMEM;
-	KR_TRY(kr_mem_new(mem, g->head, ir->nnodes));
-	KR_TRY(kr_mem_new(mem, g->via, states(g)));
-	KR_TRY(kr_mem_new(mem, g->before, states(g)));
-	KR_TRY(kr_mem_new(mem, g->reached, states(g)));
+	KR_TRY(kr_arena_new(&g->arena, g->head, ir->nnodes));
+	KR_TRY(kr_arena_new(&g->arena, g->via, states(g)));
+	KR_TRY(kr_arena_new(&g->arena, g->before, states(g)));
+	KR_TRY(kr_arena_new(&g->arena, g->reached, states(g)));
 	memset(g->head, 0xff, ir->nnodes * sizeof *g->head);
 	if (may_pass_one_reader(g))
 		return find_known_cycle(g, proof, cyclic);
@@ -56,10 +56,7 @@ void kr_graph_done(struct kr_graph *g)
 
 	struct kr_mem *mem = &g->ir->ctx->mem;
 
-	kr_mem_free(mem, g->head, g->ir->nnodes, sizeof *g->head);
-	kr_mem_free(mem, g->via, states(g), sizeof *g->via);
-	kr_mem_free(mem, g->before, states(g), sizeof *g->before);
-	kr_mem_free(mem, g->reached, states(g), sizeof *g->reached);
+	kr_arena_done(&g->arena);
 	kr_vec_done(mem, &g->edges);
 	kr_vec_done(mem, &g->queue);
 	*g = (struct kr_graph){0};
@@ -108,20 +105,19 @@ enum kr_status kr_graph_search(struct kr_graph *g, kr_node a, kr_node b, uint32_
 	kinds |= KR_BIT(KR_PROGRAM);
 	g->searches++;
 	kr_vec_clear(&g->queue);
-	enum kr_status status = reach(g, (kr_graph_state){KR_NONE}, a, KR_NONE);
-	for (uint32_t i = 0; i < g->queue.n && !status && (b.i == KR_NONE || !kr_graph_reached(g, b)); i++) {
+	KR_TRY(reach(g, (kr_graph_state){KR_NONE}, a, KR_NONE));
+	for (uint32_t i = 0; i < g->queue.n && (b.i == KR_NONE || !kr_graph_reached(g, b)); i++) {
 		kr_graph_state x = g->queue.at[i];
 		uint32_t v = node_of(g, x).i;
-		for (uint32_t e = ir->head.at[v]; e != KR_NONE && !status; e = ir->next.at[e])
+		for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->next.at[e])
 			if (kinds & KR_BIT(ir->edges.at[e].kind))
-				status = reach(g, x, ir->edges.at[e].to, e);
-		for (uint32_t e = g->head[v]; e != KR_NONE && !status; e = g->edges.at[e].next)
+				KR_TRY(reach(g, x, ir->edges.at[e].to, e));
+		for (uint32_t e = g->head[v]; e != KR_NONE; e = g->edges.at[e].next)
 			if (kinds & KR_BIT(g->edges.at[e].link.kind))
-				status = reach(g, x, g->edges.at[e].to, ir->edges.n + e);
-		if (!status)
-			status = kr_ctx_tick(ir->ctx);
+				KR_TRY(reach(g, x, g->edges.at[e].to, ir->edges.n + e));
+		KR_TRY(kr_ctx_tick(ir->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* ---- cycles ---- */
@@ -149,17 +145,16 @@ static enum kr_status add_edges(const struct kr_graph *g, const struct kr_graph_
 	struct kr_proof *proof)
 {
 	uint32_t known = g->ir->edges.n;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0, end; i < way->n && !status; i = end) {
+	for (uint32_t i = 0, end; i < way->n; i = end) {
 		for (end = i; end < way->n && way->at[end] < known;)
 			end++;
 		if (end > i)
-			status = kr_proof_add_path(proof, g->ir, &way->at[i], end - i);
+			KR_TRY(kr_proof_add_path(proof, g->ir, &way->at[i], end - i));
 		else
-			status = kr_proof_add_link(proof, g->edges.at[way->at[end++] - known].link);
+			KR_TRY(kr_proof_add_link(proof, g->edges.at[way->at[end++] - known].link));
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_graph_add_way(struct kr_graph *g, kr_node a, kr_node b, struct kr_proof *proof)
@@ -206,16 +201,15 @@ static enum kr_status close_cycle(struct kr_graph *g, struct kr_link link, struc
 {
 	kr_node from = kr_ir_out(g->ir, (enum kr_edge_kind)link.kind, link.from),
 		to = kr_ir_in(g->ir, (enum kr_edge_kind)link.kind, link.to);
-	enum kr_status status = kr_graph_search(g, to, from, g->ir->level->forbidden[0].allowed);
+	KR_TRY(kr_graph_search(g, to, from, g->ir->level->forbidden[0].allowed));
 
-	if (status || !kr_graph_reached(g, from))
-		return status;
+	if (!kr_graph_reached(g, from))
+		return KR_OK;
 	*cycle = true;
 	kr_proof_begin(proof);
-	status = kr_proof_add_link(proof, link);
-	if (!status)
-		status = kr_graph_add_way(g, to, from, proof);
-	return status ? status : kr_proof_end(proof);
+	KR_TRY(kr_proof_add_link(proof, link));
+	KR_TRY(kr_graph_add_way(g, to, from, proof));
+	return kr_proof_end(proof);
 }
 
 enum kr_status kr_graph_add(struct kr_graph *g, struct kr_link link, struct kr_proof *proof, bool *cycle)
@@ -223,14 +217,13 @@ enum kr_status kr_graph_add(struct kr_graph *g, struct kr_link link, struct kr_p
 	const struct kr_level *level = g->ir->level;
 	enum kr_edge_kind kind = (enum kr_edge_kind)link.kind;
 	kr_node from = kr_ir_out(g->ir, kind, link.from), to = kr_ir_in(g->ir, kind, link.to);
-	enum kr_status status = KR_OK;
 
 	if (!(kr_level_kinds(level) & KR_BIT(kind)))
 		return KR_OK;
 	if (kr_level_orders(level, kind))
-		status = close_cycle(g, link, proof, cycle);
-	if (status || *cycle)
-		return status;
+		KR_TRY(close_cycle(g, link, proof, cycle));
+	if (*cycle)
+		return KR_OK;
 	KR_TRY(kr_vec_add(&g->ir->ctx->mem, &g->edges,
 		(struct kr_graph_edge){from, to, g->head[from.i], link}));
 	g->head[from.i] = g->edges.n - 1;

@@ -12,6 +12,7 @@ struct kr_graph_edge { kr_node from, to; uint32_t next; struct kr_link link; };
 typedef struct { uint32_t i; } kr_graph_state;
 
 struct kr_graph {
+	struct kr_arena arena;
 	const struct kr_ir *ir;
 	KR_VEC(struct kr_graph_edge) edges; /* the added ones, of all kinds that the level's patterns have */
 	uint32_t *head;                     /* per node: its newest added edge, or KR_NONE */

@@ -356,10 +356,9 @@ static enum kr_status learn(struct kr_learner *s, uint32_t clause)
 	leap_back(s, level(s), to);
 	s->since_restart++;
 	s->conflicts++;
-	enum kr_status status = put_clause(s, s->found.at, s->found.n, levels, &clause);
-	if (!status)
-		assign(s, s->found.at[0], clause);
-	return status;
+	KR_TRY(put_clause(s, s->found.at, s->found.n, levels, &clause));
+	assign(s, s->found.at[0], clause);
+	return KR_OK;
 }
 
 /* Takes back so much that the clause is not false, or learns why that cannot be. */

@@ -124,18 +124,17 @@ enum kr_status kr_graph_find_once(struct kr_graph *g, struct kr_proof *proof, bo
 {
 	const struct kr_level *level = g->ir->level;
 	const struct kr_link newest = g->edges.at[g->edges.n - 1].link;
-	enum kr_status status = KR_OK;
 
-	for (int i = 1; i < KR_PATTERNS_MOST && level->forbidden[i].allowed && !*cycle && !status; i++) {
+	for (int i = 1; i < KR_PATTERNS_MOST && level->forbidden[i].allowed && !*cycle; i++) {
 		struct once s = {g, g->ir->asg, &level->forbidden[i], proof, cycle};
 		if (!(level->forbidden[i].allowed & KR_BIT(newest.kind)))
 			continue;
 		if (newest.kind == KR_RW) {
-			status = find(&s, newest);
+			KR_TRY(find(&s, newest));
 			continue;
 		}
-		for (uint32_t e = 0; e < g->edges.n && !*cycle && !status; e++)
-			status = find(&s, g->edges.at[e].link);
+		for (uint32_t e = 0; e < g->edges.n && !*cycle; e++)
+			KR_TRY(find(&s, g->edges.at[e].link));
 	}
-	return status;
+	return KR_OK;
 }

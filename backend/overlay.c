@@ -12,15 +12,14 @@
 
 enum kr_status kr_overlay_init(struct kr_overlay *o, struct kr_ir *ir, const uint8_t *active)
 {
-	struct kr_mem *mem = &ir->ctx->mem;
-	*o = (struct kr_overlay){.ir = ir, .active = active};
-	KR_TRY(kr_mem_new(mem, o->head, ir->nnodes));
-	KR_TRY(kr_mem_new(mem, o->order, ir->nnodes));
-	KR_TRY(kr_mem_new(mem, o->rank, ir->nnodes));
-	KR_TRY(kr_mem_new(mem, o->via, ir->nnodes));
-	KR_TRY(kr_mem_new(mem, o->cost, ir->nnodes));
-	KR_TRY(kr_mem_new(mem, o->ready, KR_BITS_WORDS(ir->nnodes)));
-	return kr_mem_new(mem, o->by_preference, ir->nnodes);
+	*o = (struct kr_overlay){.arena = {.mem = &ir->ctx->mem}, .ir = ir, .active = active};
+	KR_TRY(kr_arena_new(&o->arena, o->head, ir->nnodes));
+	KR_TRY(kr_arena_new(&o->arena, o->order, ir->nnodes));
+	KR_TRY(kr_arena_new(&o->arena, o->rank, ir->nnodes));
+	KR_TRY(kr_arena_new(&o->arena, o->via, ir->nnodes));
+	KR_TRY(kr_arena_new(&o->arena, o->cost, ir->nnodes));
+	KR_TRY(kr_arena_new(&o->arena, o->ready, KR_BITS_WORDS(ir->nnodes)));
+	return kr_arena_new(&o->arena, o->by_preference, ir->nnodes);
 }
 
 void kr_overlay_done(struct kr_overlay *o)
@@ -28,13 +27,7 @@ void kr_overlay_done(struct kr_overlay *o)
 	struct kr_mem *mem = &o->ir->ctx->mem;
 	kr_vec_done(mem, &o->links);
 	kr_vec_done(mem, &o->arcs);
-	kr_mem_free(mem, o->head, o->ir->nnodes, sizeof *o->head);
-	kr_mem_free(mem, o->order, o->ir->nnodes, sizeof *o->order);
-	kr_mem_free(mem, o->rank, o->ir->nnodes, sizeof *o->rank);
-	kr_mem_free(mem, o->via, o->ir->nnodes, sizeof *o->via);
-	kr_mem_free(mem, o->cost, o->ir->nnodes, 1);
-	kr_mem_free(mem, o->ready, KR_BITS_WORDS(o->ir->nnodes), sizeof *o->ready);
-	kr_mem_free(mem, o->by_preference, o->ir->nnodes, sizeof *o->by_preference);
+	kr_arena_done(&o->arena);
 }
 
 void kr_overlay_clear(struct kr_overlay *o)
@@ -244,30 +237,18 @@ static enum kr_status find_path(struct finder *f, uint32_t a, uint32_t b, bool *
 	return status;
 }
 
-/* The cycle of a link and the path found, into the proof. Known steps go in together, so that time nodes
- * fold. */
+/* The cycle of a link and the path found, into the proof. */
 static enum kr_status record(struct finder *f, uint32_t link, struct kr_proof *proof)
 {
 	struct kr_overlay *o = f->o;
-	struct kr_path known = {0};
-	kr_proof_begin(proof);
-	enum kr_status status = kr_proof_add_link(proof, o->links.at[link]);
 	kr_bits_set(f->used, link);
-	for (uint32_t i = f->steps.n; i-- > 0 && !status;) {
-		uint32_t step = f->steps.at[i];
-		if (!(step & 1) && !kr_vec_push(&o->ir->ctx->mem, &known, step / 2))
-			status = KR_NOMEM;
-		if (!status && ((step & 1) || i == 0)) {
-			status = kr_proof_add_path(proof, o->ir, known.at, known.n);
-			kr_vec_clear(&known);
-		}
-		if (!status && step & 1) {
-			status = kr_proof_add_link(proof, o->links.at[step / 2]);
-			kr_bits_set(f->used, step / 2);
-		}
-	}
-	kr_vec_done(&o->ir->ctx->mem, &known);
-	return status ? status : kr_proof_end(proof);
+	for (uint32_t i = 0; i < f->steps.n; i++)
+		if (f->steps.at[i] & 1)
+			kr_bits_set(f->used, f->steps.at[i] / 2);
+	kr_proof_begin(proof);
+	KR_TRY(kr_proof_add_link(proof, o->links.at[link]));
+	KR_TRY(kr_proof_add_steps(proof, o->ir, f->steps.at, f->steps.n, o->links.at));
+	return kr_proof_end(proof);
 }
 
 /* Looks for a cycle through one link. */

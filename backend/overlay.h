@@ -12,6 +12,7 @@
 struct kr_overlay_arc { uint32_t to, next; };
 
 struct kr_overlay {
+	struct kr_arena arena;
 	struct kr_ir *ir;
 	const uint8_t *active;      /* per transaction; borrowed */
 	KR_VEC(struct kr_link) links;

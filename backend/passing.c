@@ -16,6 +16,7 @@
 enum { LOOKED_AT = 256 }; /* of those that may come, per step */
 
 struct passing {
+	struct kr_arena arena;
 	struct kr_ir *ir;
 	const struct kr_asg *asg;
 	struct kr_answer *answer;
@@ -104,24 +105,23 @@ static enum kr_status emit(struct passing *p, uint32_t node)
 {
 	struct kr_mem *mem = &p->ir->ctx->mem;
 	kr_txn t = kr_ir_txn(p->ir, (kr_node){node});
-	enum kr_status status = KR_OK;
+
 	p->emitted[node] = 1;
 	if (t.i != KR_NONE && p->active[t.i] && !kr_vec_push(mem, &p->answer->order, (kr_node){node}))
 		return KR_NOMEM;
 	for (uint32_t i = t.i == KR_NONE ? 0 : p->asg->written_first[t.i];
-		t.i != KR_NONE && p->active[t.i] && i < p->asg->written_first[t.i + 1] && !status; i++) {
+		t.i != KR_NONE && p->active[t.i] && i < p->asg->written_first[t.i + 1]; i++) {
 		kr_version v = p->asg->written[i];
 		kr_counters_install(&p->counters, v, v);
-		status = pass(p, p->asg->versions[v.i].key);
-		if (!status)
-			status = wake(p, &p->for_key[p->asg->versions[v.i].key.i]);
+		KR_TRY(pass(p, p->asg->versions[v.i].key));
+		KR_TRY(wake(p, &p->for_key[p->asg->versions[v.i].key.i]));
 	}
-	for (uint32_t e = p->ir->head.at[node]; e != KR_NONE && !status; e = p->ir->next.at[e]) {
+	for (uint32_t e = p->ir->head.at[node]; e != KR_NONE; e = p->ir->next.at[e]) {
 		uint32_t to = p->ir->edges.at[e].to.i;
 		if (--p->degree[to] == 0 && !kr_vec_push(mem, &p->free, to))
-			status = KR_NOMEM;
+			return KR_NOMEM;
 	}
-	return status;
+	return KR_OK;
 }
 
 /* ---- choice ---- */
@@ -200,32 +200,23 @@ static enum kr_status step(struct passing *p, bool *stuck)
 
 static enum kr_status allocate(struct passing *p)
 {
-	struct kr_mem *mem = &p->ir->ctx->mem;
 	uint32_t nodes = p->ir->nnodes;
-	KR_TRY(kr_mem_new(mem, p->active, p->asg->ntxns));
-	KR_TRY(kr_mem_new(mem, p->emitted, nodes));
-	KR_TRY(kr_mem_new(mem, p->degree, nodes));
-	KR_TRY(kr_mem_new(mem, p->waits, nodes));
-	KR_TRY(kr_mem_new(mem, p->for_key, p->asg->nkeys));
+	KR_TRY(kr_arena_new(&p->arena, p->active, p->asg->ntxns));
+	KR_TRY(kr_arena_new(&p->arena, p->emitted, nodes));
+	KR_TRY(kr_arena_new(&p->arena, p->degree, nodes));
+	KR_TRY(kr_arena_new(&p->arena, p->waits, nodes));
+	KR_TRY(kr_arena_new(&p->arena, p->for_key, p->asg->nkeys));
 	for (uint32_t t = 0; t < p->asg->ntxns; t++)
 		p->active[t] = p->ir->presence[t] == KR_PRESENT;
-	enum kr_status status = kr_counters_init(&p->counters, p->ir, p->active);
-	p->passed = kr_mem_alloc(mem, p->counters.nsums, 1);
-	p->for_total = kr_mem_alloc(mem, p->counters.nsums, sizeof *p->for_total);
-	return status ? status : p->passed && p->for_total ? KR_OK : KR_NOMEM;
+	KR_TRY(kr_counters_init(&p->counters, p->ir, p->active));
+	KR_TRY(kr_arena_new(&p->arena, p->passed, p->counters.nsums));
+	return kr_arena_new(&p->arena, p->for_total, p->counters.nsums);
 }
 
 static void release(struct passing *p)
 {
 	struct kr_mem *mem = &p->ir->ctx->mem;
-	uint32_t nodes = p->ir->nnodes;
-	kr_mem_free(mem, p->active, p->asg->ntxns, 1);
-	kr_mem_free(mem, p->emitted, nodes, 1);
-	kr_mem_free(mem, p->degree, nodes, sizeof *p->degree);
-	kr_mem_free(mem, p->waits, nodes, sizeof *p->waits);
-	kr_mem_free(mem, p->for_key, p->asg->nkeys, sizeof *p->for_key);
-	kr_mem_free(mem, p->passed, p->counters.nsums, 1);
-	kr_mem_free(mem, p->for_total, p->counters.nsums, sizeof *p->for_total);
+	kr_arena_done(&p->arena);
 	kr_counters_done(&p->counters);
 	kr_vec_done(mem, &p->free);
 	kr_vec_done(mem, &p->ready);
@@ -240,7 +231,7 @@ static enum kr_status begin(struct passing *p)
 		p->degree[p->ir->edges.at[e].to.i]++;
 	for (uint32_t v = nodes; v-- > 0;)
 		if (p->degree[v] == 0 && !kr_vec_push(&p->ir->ctx->mem, &p->free, v))
-			KR_TRY(KR_NOMEM);
+			return KR_NOMEM;
 	for (kr_key k = {0}; k.i < p->asg->nkeys - p->asg->nparts; k.i++)
 		KR_TRY(pass(p, k));
 	return KR_OK;
@@ -248,7 +239,7 @@ static enum kr_status begin(struct passing *p)
 
 enum kr_status kr_passing_order(struct kr_ir *ir, struct kr_answer *answer)
 {
-	struct passing p = {.ir = ir, .asg = ir->asg, .answer = answer};
+	struct passing p = {.arena = {.mem = &ir->ctx->mem}, .ir = ir, .asg = ir->asg, .answer = answer};
 	bool stuck = false;
 	uint32_t n = 0;
 	if (!ir->asg->amounts || ir->level->model != KR_NODES_TXN)

@@ -12,11 +12,7 @@ struct guess {
 	uint32_t node;
 };
 
-static int earlier(const void *a, const void *b)
-{
-	const struct guess *x = a, *y = b;
-	return kr_then(KR_ORDER(x->at, y->at), KR_ORDER(x->node, y->node));
-}
+KR_BY_BOTH(earlier, struct guess, at, node);
 
 /* They are often in that order already. */
 static void sort(struct guess *guesses, uint32_t n)

@@ -107,23 +107,21 @@ static enum kr_status choose_source(struct kr_repair *r, uint32_t o, kr_version 
 /* Puts the literals that the solver has assigned into effect. */
 static enum kr_status apply(struct kr_repair *r, bool *broken)
 {
-	enum kr_status status = KR_OK;
 	*broken = false;
-	while (r->marks.n < r->sat.trail.n && !*broken && !status) {
+	while (r->marks.n < r->sat.trail.n && !*broken) {
 		kr_lit l = r->sat.trail.at[r->marks.n];
 		const struct kr_choice x = r->c->all.at[l.i / 2];
 		bool holds = x.flipped == (l.i & 1); /* saw a; or b before a */
 		KR_TRY(kr_vec_add(&r->ir->ctx->mem, &r->marks,
 			(struct kr_repair_mark){r->order.arcs.n, r->reads.n, r->laters.n}));
 		if (x.obs.i != KR_NONE && holds)
-			status = choose_source(r, x.obs.i, x.a, broken);
+			KR_TRY(choose_source(r, x.obs.i, x.a, broken));
 		else if (x.obs.i == KR_NONE && x.a.i != x.b.i)
-			status =
-				holds ? choose_order(r, x.b, x.a, broken) : choose_order(r, x.a, x.b, broken);
+			KR_TRY(holds ? choose_order(r, x.b, x.a, broken) : choose_order(r, x.a, x.b, broken));
 		r->sat.kept = r->marks.n;
 		r->c->all.at[l.i / 2].value = !(l.i & 1);
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Takes back what rests on literals that the solver has taken back. */
@@ -150,24 +148,22 @@ static void unapply(struct kr_repair *r)
 /* Tells the solver what clauses and facts there are by now. */
 static enum kr_status tell_all(struct kr_repair *r, const struct kr_lits *from, uint32_t *told)
 {
-	enum kr_status status = KR_OK;
-	while (*told < from->n && !status) {
+	while (*told < from->n) {
 		uint32_t end = *told;
 		while (from->at[end].i != KR_NONE)
 			end++;
-		status = kr_learner_add(&r->sat, from->at + *told, end - *told);
+		KR_TRY(kr_learner_add(&r->sat, from->at + *told, end - *told));
 		*told = end + 1;
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status tell(struct kr_repair *r)
 {
-	enum kr_status status = kr_learner_grow(&r->sat, r->c->all.n);
+	KR_TRY(kr_learner_grow(&r->sat, r->c->all.n));
 	r->answer->choices = r->c->all.n;
-	if (!status)
-		status = tell_all(r, &r->c->clauses, &r->clauses);
-	return status ? status : tell_all(r, &r->c->facts, &r->facts);
+	KR_TRY(tell_all(r, &r->c->clauses, &r->clauses));
+	return tell_all(r, &r->c->facts, &r->facts);
 }
 
 static void mark_moved(struct kr_repair *r)
@@ -197,11 +193,7 @@ static enum kr_status add_base(struct kr_repair *r, struct kr_link link, bool *b
 	return add_edge(r, link, broken);
 }
 
-static int by_wanted_place(const void *a, const void *b)
-{
-	const struct kr_wanted *x = a, *y = b;
-	return kr_then(KR_ORDER(x->place, y->place), KR_ORDER(x->before.i, y->before.i));
-}
+KR_BY_BOTH(by_wanted_place, struct kr_wanted, place, before.i);
 
 /* Where the order has the choice. */
 static uint32_t place_of(const struct kr_repair *r, const struct kr_choice *x)
@@ -421,9 +413,8 @@ static enum kr_status step(struct kr_repair *r, bool *done)
 static enum kr_status index_open(struct kr_repair *r)
 {
 	const struct kr_asg *asg = r->asg;
-	struct kr_mem *mem = &r->ir->ctx->mem;
-	KR_TRY(kr_mem_new(mem, r->open_first, (size_t)asg->nkeys + 2));
-	KR_TRY(kr_mem_new(mem, r->open_obs, asg->nobs));
+	KR_TRY(kr_arena_new(&r->arena, r->open_first, (size_t)asg->nkeys + 2));
+	KR_TRY(kr_arena_new(&r->arena, r->open_obs, asg->nobs));
 	for (uint32_t o = 0; o < asg->nobs; o++)
 		r->open_first[asg->obs[o].key.i + 2] +=
 			r->source[o].i == KR_NONE && kr_repair_active(r, asg->obs[o].txn);
@@ -437,14 +428,13 @@ static enum kr_status index_open(struct kr_repair *r)
 static enum kr_status begin(struct kr_repair *r)
 {
 	const struct kr_asg *asg = r->asg;
-	struct kr_mem *mem = &r->ir->ctx->mem;
 	size_t words = KR_BITS_WORDS(asg->nkeys);
-	KR_TRY(kr_mem_new(mem, r->source, asg->nobs));
-	KR_TRY(kr_mem_new(mem, r->reader_head, asg->nversions));
-	KR_TRY(kr_mem_new(mem, r->reader_next, asg->nobs));
-	KR_TRY(kr_mem_new(mem, r->later_head, asg->nversions));
-	KR_TRY(kr_mem_new(mem, r->sorted, asg->nversions));
-	KR_TRY(kr_mem_new(mem, r->dirty, words));
+	KR_TRY(kr_arena_new(&r->arena, r->source, asg->nobs));
+	KR_TRY(kr_arena_new(&r->arena, r->reader_head, asg->nversions));
+	KR_TRY(kr_arena_new(&r->arena, r->reader_next, asg->nobs));
+	KR_TRY(kr_arena_new(&r->arena, r->later_head, asg->nversions));
+	KR_TRY(kr_arena_new(&r->arena, r->sorted, asg->nversions));
+	KR_TRY(kr_arena_new(&r->arena, r->dirty, words));
 	memset(r->reader_head, 0xff, asg->nversions * sizeof *r->reader_head);
 	memset(r->later_head, 0xff, asg->nversions * sizeof *r->later_head);
 	for (uint32_t k = 0; k < asg->nkeys; k++)
@@ -460,16 +450,8 @@ static enum kr_status begin(struct kr_repair *r)
 
 static void end(struct kr_repair *r)
 {
-	const struct kr_asg *asg = r->asg;
 	struct kr_mem *mem = &r->ir->ctx->mem;
-	kr_mem_free(mem, r->source, asg->nobs, sizeof *r->source);
-	kr_mem_free(mem, r->reader_head, asg->nversions, sizeof *r->reader_head);
-	kr_mem_free(mem, r->reader_next, asg->nobs, sizeof *r->reader_next);
-	kr_mem_free(mem, r->later_head, asg->nversions, sizeof *r->later_head);
-	kr_mem_free(mem, r->sorted, asg->nversions, sizeof *r->sorted);
-	kr_mem_free(mem, r->dirty, KR_BITS_WORDS(asg->nkeys), sizeof *r->dirty);
-	kr_mem_free(mem, r->open_first, (size_t)asg->nkeys + 2, sizeof *r->open_first);
-	kr_mem_free(mem, r->open_obs, asg->nobs, sizeof *r->open_obs);
+	kr_arena_done(&r->arena);
 	kr_vec_done(mem, &r->marks);
 	kr_vec_done(mem, &r->reads);
 	kr_vec_done(mem, &r->laters);
@@ -499,7 +481,12 @@ static enum kr_status answer(struct kr_repair *r)
 enum kr_status kr_repair(struct kr_candidate *w, struct kr_choices *c, uint64_t *conflicts,
 	struct kr_answer *out, enum kr_outcome *outcome)
 {
-	struct kr_repair r = {.w = w, .ir = w->ir, .asg = w->ir->asg, .c = c, .answer = out};
+	struct kr_repair r = {.arena = {.mem = &w->ir->ctx->mem},
+		.w = w,
+		.ir = w->ir,
+		.asg = w->ir->asg,
+		.c = c,
+		.answer = out};
 	bool done = false;
 	*outcome = KR_UNDECIDED;
 	kr_learner_init(&r.sat, w->ir->ctx);

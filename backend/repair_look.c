@@ -21,11 +21,7 @@ static enum kr_status want_source(struct kr_repair *r, uint32_t o)
 	return want(r, (struct kr_wanted){.source = {o}}, r->asg->obs[o].txn);
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct kr_repair_place *x = a, *y = b;
-	return KR_ORDER(x->place, y->place);
-}
+KR_BY(by_place, struct kr_repair_place, place);
 
 uint32_t kr_repair_sort(struct kr_repair *r, uint32_t k)
 {
@@ -95,21 +91,19 @@ static enum kr_status look_at_open(struct kr_repair *r, uint32_t k, uint32_t o, 
 enum kr_status kr_repair_look(struct kr_repair *r, uint32_t k)
 {
 	uint32_t n = kr_repair_sort(r, k);
-	enum kr_status status = look_at_readers(r, kr_asg_initial(r->asg, (kr_key){k}), 0, n);
-	for (uint32_t i = 0; i < n && !status; i++) {
+	KR_TRY(look_at_readers(r, kr_asg_initial(r->asg, (kr_key){k}), 0, n));
+	for (uint32_t i = 0; i < n; i++) {
 		kr_version v = {r->sorted[i].version};
 		if (i + 1 < n && kr_level_orders(r->ir->level, KR_WW)) {
 			struct kr_link link = kr_repair_ww(r, v, (kr_version){r->sorted[i + 1].version});
 			if (!kr_topology_keeps(&r->order, &link))
-				status = want_order(r, v, (kr_version){r->sorted[i + 1].version});
+				KR_TRY(want_order(r, v, (kr_version){r->sorted[i + 1].version}));
 		}
-		if (!status)
-			status = look_at_readers(r, v, i + 1, n);
-		if (!status)
-			status = kr_ctx_tick(r->ir->ctx);
+		KR_TRY(look_at_readers(r, v, i + 1, n));
+		KR_TRY(kr_ctx_tick(r->ir->ctx));
 	}
-	for (uint32_t i = r->open_first[k]; i < r->open_first[k + 1] && !status; i++)
+	for (uint32_t i = r->open_first[k]; i < r->open_first[k + 1]; i++)
 		if (r->source[r->open_obs[i]].i == KR_NONE)
-			status = look_at_open(r, k, r->open_obs[i], n);
-	return status;
+			KR_TRY(look_at_open(r, k, r->open_obs[i], n));
+	return KR_OK;
 }

@@ -28,6 +28,7 @@ struct kr_repair_later {
 };
 
 struct kr_repair {
+	struct kr_arena arena;
 	struct kr_candidate *w;
 	struct kr_ir *ir;
 	const struct kr_asg *asg;

@@ -25,6 +25,7 @@ struct queue {
 };
 
 struct state {
+	struct kr_arena arena;
 	struct kr_schedule *s;
 	const struct kr_overlay *o;
 	struct kr_ir *ir;
@@ -54,19 +55,6 @@ struct state {
 
 /* ---- queues ---- */
 
-static bool queue_init(struct queue *q, struct kr_mem *mem, uint32_t nodes)
-{
-	q->in = kr_mem_alloc(mem, KR_BITS_WORDS(nodes), sizeof *q->in);
-	q->some = kr_mem_alloc(mem, KR_BITS_WORDS(KR_BITS_WORDS(nodes)), sizeof *q->some);
-	return q->in && q->some;
-}
-
-static void queue_done(struct queue *q, struct kr_mem *mem, uint32_t nodes)
-{
-	kr_mem_free(mem, q->in, KR_BITS_WORDS(nodes), sizeof *q->in);
-	kr_mem_free(mem, q->some, KR_BITS_WORDS(KR_BITS_WORDS(nodes)), sizeof *q->some);
-}
-
 static void queue_put(struct queue *q, uint32_t rank)
 {
 	kr_bits_set(q->in, rank);
@@ -95,46 +83,23 @@ static bool queue_take(struct queue *q, uint32_t nodes, uint32_t *rank)
 
 static enum kr_status allocate(struct state *st)
 {
-	struct kr_mem *mem = &st->ir->ctx->mem;
-	uint32_t nodes = st->ir->nnodes;
-	st->degree = kr_mem_alloc(mem, nodes, sizeof *st->degree);
-	bool queues = queue_init(&st->ready[0], mem, nodes) && queue_init(&st->ready[1], mem, nodes);
-	st->emitted = kr_mem_alloc(mem, nodes, 1);
-	st->waits = kr_mem_alloc(mem, nodes, sizeof *st->waits);
-	st->waiting = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->waiting);
-	st->current = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->current);
-	st->seen_by = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->seen_by);
-	st->pending = kr_mem_alloc(mem, st->asg->nversions, sizeof *st->pending);
-	st->counted = kr_mem_alloc(mem, KR_BITS_WORDS(st->asg->nobs), sizeof(uint64_t));
-	st->claim = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->claim);
-	st->bound = kr_mem_alloc(mem, st->asg->nkeys, sizeof *st->bound);
-	st->locked = kr_mem_alloc(mem, st->asg->nkeys, 1);
-	st->soft = kr_mem_alloc(mem, KR_BITS_WORDS(nodes), sizeof *st->soft);
-	bool per_node = st->soft && st->degree && queues && st->emitted && st->waits;
-	bool others = st->waiting && st->current && st->seen_by && st->pending && st->counted && st->claim &&
-		st->bound && st->locked;
-	return per_node && others ? KR_OK : KR_NOMEM;
-}
-
-static void release_memory(struct state *st)
-{
-	struct kr_mem *mem = &st->ir->ctx->mem;
-	uint32_t nodes = st->ir->nnodes;
-	kr_mem_free(mem, st->degree, nodes, sizeof *st->degree);
-	queue_done(&st->ready[0], mem, nodes);
-	queue_done(&st->ready[1], mem, nodes);
-	kr_mem_free(mem, st->emitted, nodes, 1);
-	kr_mem_free(mem, st->waits, nodes, sizeof *st->waits);
-	kr_mem_free(mem, st->waiting, st->asg->nkeys, sizeof *st->waiting);
-	kr_mem_free(mem, st->current, st->asg->nkeys, sizeof *st->current);
-	kr_mem_free(mem, st->seen_by, st->asg->nkeys, sizeof *st->seen_by);
-	kr_mem_free(mem, st->pending, st->asg->nversions, sizeof *st->pending);
-	kr_mem_free(mem, st->counted, KR_BITS_WORDS(st->asg->nobs), sizeof(uint64_t));
-	kr_mem_free(mem, st->claim, st->asg->nkeys, sizeof *st->claim);
-	kr_mem_free(mem, st->bound, st->asg->nkeys, sizeof *st->bound);
-	kr_mem_free(mem, st->locked, st->asg->nkeys, 1);
-	kr_counters_done(&st->counters);
-	kr_mem_free(mem, st->soft, KR_BITS_WORDS(nodes), sizeof *st->soft);
+	size_t nodes = st->ir->nnodes;
+	for (int i = 0; i < 2; i++) {
+		KR_TRY(kr_arena_new(&st->arena, st->ready[i].in, KR_BITS_WORDS(nodes)));
+		KR_TRY(kr_arena_new(&st->arena, st->ready[i].some, KR_BITS_WORDS(KR_BITS_WORDS(nodes))));
+	}
+	KR_TRY(kr_arena_new(&st->arena, st->degree, nodes));
+	KR_TRY(kr_arena_new(&st->arena, st->emitted, nodes));
+	KR_TRY(kr_arena_new(&st->arena, st->waits, nodes));
+	KR_TRY(kr_arena_new(&st->arena, st->waiting, st->asg->nkeys));
+	KR_TRY(kr_arena_new(&st->arena, st->current, st->asg->nkeys));
+	KR_TRY(kr_arena_new(&st->arena, st->seen_by, st->asg->nkeys));
+	KR_TRY(kr_arena_new(&st->arena, st->pending, st->asg->nversions));
+	KR_TRY(kr_arena_new(&st->arena, st->counted, KR_BITS_WORDS(st->asg->nobs)));
+	KR_TRY(kr_arena_new(&st->arena, st->claim, st->asg->nkeys));
+	KR_TRY(kr_arena_new(&st->arena, st->bound, st->asg->nkeys));
+	KR_TRY(kr_arena_new(&st->arena, st->locked, st->asg->nkeys));
+	return kr_arena_new(&st->arena, st->soft, KR_BITS_WORDS(nodes));
 }
 
 static bool observes(const struct state *st, uint32_t node)
@@ -503,7 +468,11 @@ static enum kr_status step(struct state *st)
 enum kr_status kr_schedule_run(struct kr_schedule *s)
 {
 	struct kr_ir *ir = s->overlay->ir;
-	struct state st = {.s = s, .o = s->overlay, .ir = ir, .asg = ir->asg};
+	struct state st = {.arena = {.mem = &ir->ctx->mem},
+		.s = s,
+		.o = s->overlay,
+		.ir = ir,
+		.asg = ir->asg};
 	s->forced = 0;
 	enum kr_status status = allocate(&st);
 	if (!status)
@@ -517,6 +486,7 @@ enum kr_status kr_schedule_run(struct kr_schedule *s)
 		if (!status)
 			status = kr_ctx_tick(ir->ctx);
 	}
-	release_memory(&st);
+	kr_counters_done(&st.counters);
+	kr_arena_done(&st.arena);
 	return status;
 }

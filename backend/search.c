@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "backend/anneal.h"
-#include "backend/graph.h"
 #include "backend/refute.h"
 #include "backend/repair.h"
 #include "backend/search.h"
@@ -53,16 +52,11 @@ static enum kr_status forbid_cycles(struct search *s, uint32_t first)
 {
 	const struct kr_proof *proof = &s->answer->proof;
 	for (uint32_t i = first; i < proof->cycles.n; i++) {
-		enum kr_status status = kr_ctx_tick(s->ir->ctx);
-		if (!status)
-			status = kr_choices_forbid(&s->choices, proof, i);
-		if (!status)
-			status = ground_cycle(s, proof->cycles.at[i]);
-		if (!status)
-			status = kr_candidate_guards(&s->world, &s->choices,
-				proof->links.at + proof->cycles.at[i].first, proof->cycles.at[i].count);
-		if (status)
-			return status;
+		KR_TRY(kr_ctx_tick(s->ir->ctx));
+		KR_TRY(kr_choices_forbid(&s->choices, proof, i));
+		KR_TRY(ground_cycle(s, proof->cycles.at[i]));
+		KR_TRY(kr_candidate_guards(&s->world, &s->choices,
+			proof->links.at + proof->cycles.at[i].first, proof->cycles.at[i].count));
 		s->answer->clauses++;
 	}
 	return KR_OK;
@@ -115,11 +109,8 @@ static enum kr_status ask(struct search *s, bool *done, struct kr_err *err)
 		return kr_err_set(err, KR_INTERNAL,
 			"internal error: a round of the search has taught nothing");
 	s->told = told;
-	enum kr_status status = s->sat ? KR_OK : kr_solver_new(s->ir->ctx, &s->sat);
-	if (!status)
-		status = kr_solver_solve(s->sat, &s->choices, &result, answer->reason, sizeof answer->reason);
-	if (status)
-		return status;
+	KR_TRY(s->sat ? KR_OK : kr_solver_new(s->ir->ctx, &s->sat));
+	KR_TRY(kr_solver_solve(s->sat, &s->choices, &result, answer->reason, sizeof answer->reason));
 	answer->rounds++;
 	answer->choices = s->choices.all.n;
 	*done = result != KR_SOLVER_YES;
@@ -128,10 +119,8 @@ static enum kr_status ask(struct search *s, bool *done, struct kr_err *err)
 		return KR_OK;
 	answer->outcome = KR_VIOLATED;
 	int64_t most_ns = SHRINK_NS + (kr_now_ns() - s->began) / SHRINK_SHARE;
-	status = kr_refute(s->sat, &s->choices, most_ns, &answer->proof);
-	return status
-		? status
-		: kr_units_justify(s->ir, &answer->proof, s->choices.told_units.at, s->choices.told_units.n);
+	KR_TRY(kr_refute(s->sat, &s->choices, most_ns, &answer->proof));
+	return kr_units_justify(s->ir, &answer->proof, s->choices.told_units.at, s->choices.told_units.n);
 }
 
 /* ---- every choice at once ---- */
@@ -234,44 +223,42 @@ static enum kr_status repair(struct search *s, bool *done, struct kr_err *err)
 {
 	struct kr_candidate *w = &s->world;
 	enum kr_outcome outcome = KR_UNDECIDED;
-	enum kr_status status = w->scheduled ? KR_OK : kr_candidate_choose(w, &s->choices);
-	if (status || !kr_overlay_acyclic(&w->chosen))
-		return status;
+	KR_TRY(w->scheduled ? KR_OK : kr_candidate_choose(w, &s->choices));
+	if (!kr_overlay_acyclic(&w->chosen))
+		return KR_OK;
 	if (!w->scheduled)
-		status = w->along ? kr_candidate_along(w, &s->choices) : kr_candidate_schedule(w);
-	if (!status)
-		status = mend(s, &outcome, done);
-	if (!status && *done)
+		KR_TRY(w->along ? kr_candidate_along(w, &s->choices) : kr_candidate_schedule(w));
+	KR_TRY(mend(s, &outcome, done));
+	if (*done)
 		return kr_candidate_answer(w, w->order, false, s->answer);
 	*done = outcome == KR_SATISFIED;
-	return status || *done ? status : ask(s, done, err);
+	return *done ? KR_OK : ask(s, done, err);
 }
 
 static enum kr_status search(struct search *s, struct kr_err *err)
 {
 	bool done = false, repairs = s->plan->schedule && kr_repair_fits(s->ir);
 	s->world.keeps = repairs && !s->plan->ground;
-	enum kr_status status = kr_candidate_begin(&s->world, &s->choices);
-	if (!status && s->plan->schedule && s->world.served)
+	KR_TRY(kr_candidate_begin(&s->world, &s->choices));
+	if (s->plan->schedule && s->world.served)
 		return kr_candidate_answer(&s->world, s->world.order, true, s->answer);
-	if (!status)
-		status = kr_sorted_decide(s->ir, s->answer);
-	if (status || s->answer->outcome == KR_SATISFIED)
-		return status;
+	KR_TRY(kr_sorted_decide(s->ir, s->answer));
+	if (s->answer->outcome == KR_SATISFIED)
+		return KR_OK;
 	if (s->plan->ground)
-		status = begin_eagerly(s, &done, err);
-	if (!status && repairs)
-		status = repair(s, &done, err);
-	while (!status && !done) {
-		status = kr_candidate_choose(&s->world, &s->choices);
-		if (!status && kr_overlay_acyclic(&s->world.chosen))
-			status = complete(s, &done);
-		else if (!status)
-			status = learn(s, &s->world.chosen);
-		if (!status && !done)
-			status = ask(s, &done, err);
+		KR_TRY(begin_eagerly(s, &done, err));
+	if (repairs)
+		KR_TRY(repair(s, &done, err));
+	while (!done) {
+		KR_TRY(kr_candidate_choose(&s->world, &s->choices));
+		if (kr_overlay_acyclic(&s->world.chosen))
+			KR_TRY(complete(s, &done));
+		else
+			KR_TRY(learn(s, &s->world.chosen));
+		if (!done)
+			KR_TRY(ask(s, &done, err));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Transactions that write nothing on the first cycle. */

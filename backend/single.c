@@ -13,10 +13,10 @@
 
 #include <string.h>
 
-#include "base/bits.h"
 #include "base/order.h"
 
 struct finding {
+	struct kr_arena arena;
 	struct kr_candidate *w;
 	struct kr_ir *ir;
 	const struct kr_asg *asg;
@@ -50,11 +50,7 @@ struct placed {
 	uint32_t place, version;
 };
 
-static int by_place(const void *a, const void *b)
-{
-	const struct placed *x = a, *y = b;
-	return KR_ORDER(x->place, y->place);
-}
+KR_BY(by_place, struct placed, place);
 
 static enum kr_status order_versions(struct finding *f)
 {
@@ -103,9 +99,9 @@ static enum kr_status find_outdone(struct finding *f)
 	struct kr_mem *mem = &f->ir->ctx->mem;
 	if (asg->nparts == 0 || !wants_whole(f->ir->level))
 		return KR_OK;
-	f->outdone = kr_mem_alloc(mem, asg->nobs, sizeof *f->outdone);
+	KR_TRY(kr_arena_new(&f->arena, f->outdone, asg->nobs));
 	uint32_t *newest = kr_mem_alloc(mem, asg->nkeys, sizeof *newest);
-	enum kr_status status = f->outdone && newest ? KR_OK : KR_NOMEM;
+	enum kr_status status = newest ? KR_OK : KR_NOMEM;
 	for (uint32_t first = 0, end; first < asg->nobs && !status; first = end) {
 		end = kr_asg_operation_end(asg, first);
 		for (uint32_t o = first; o < end; o++) {
@@ -203,15 +199,13 @@ static enum kr_status start(struct finding *f, kr_node from)
  * are not entered. */
 static enum kr_status search(struct finding *f, kr_node to, uint32_t rank)
 {
-	enum kr_status status = KR_OK;
 	uint32_t starts = f->queue.n;
-	for (uint32_t i = 0;
-		i < f->queue.n && (to.i == KR_NONE || f->reached[to.i] != f->searches) && !status; i++) {
+	for (uint32_t i = 0; i < f->queue.n && (to.i == KR_NONE || f->reached[to.i] != f->searches); i++) {
 		kr_node v = {f->queue.at[i]};
 		if (i < starts || expands(f, v))
-			status = expand(f, v, rank);
+			KR_TRY(expand(f, v, rank));
 	}
-	return status;
+	return KR_OK;
 }
 
 static struct kr_link wr_link(const struct finding *f, uint32_t o)
@@ -292,11 +286,10 @@ static struct kr_link rw_link(const struct finding *f, uint32_t o, kr_version la
 
 static enum kr_status close_cycle(struct finding *f)
 {
-	enum kr_status status = kr_proof_end(f->proof);
+	KR_TRY(kr_proof_end(f->proof));
 	f->found++;
-	if (!status)
-		f->proof->cycles.at[f->proof->cycles.n - 1].whole = f->whole;
-	return status;
+	f->proof->cycles.at[f->proof->cycles.n - 1].whole = f->whole;
+	return KR_OK;
 }
 
 /* rw, then one more link. */
@@ -404,32 +397,30 @@ static enum kr_status find_path(struct finding *f, uint32_t o, uint32_t i)
 	/* else it matters by which observation the path comes back, and the search must not end with the
 	 * first */
 	bool any = f->pattern->sight == KR_SIGHT_ANY;
-	enum kr_status status = KR_OK;
+
 	begin(f);
-	for (; i < f->count[x->key.i] && !status; i++) {
+	for (; i < f->count[x->key.i]; i++) {
 		kr_version later = f->in_order[first + i];
 		kr_txn b = writer(f, later);
 		if (b.i != t.i && f->w->whole.rank[b.i] <= rank &&
 			kr_ir_overwrites(f->ir, (kr_obs){o}, later))
-			status = start(f, (kr_node){b.i});
-		if (!status)
-			status = kr_ctx_tick(f->ir->ctx);
+			KR_TRY(start(f, (kr_node){b.i}));
+		KR_TRY(kr_ctx_tick(f->ir->ctx));
 	}
-	if (!status && f->queue.n > 0)
-		status = search(f, (kr_node){any ? t.i : KR_NONE}, rank);
-	if (!status && !any)
+	if (f->queue.n > 0)
+		KR_TRY(search(f, (kr_node){any ? t.i : KR_NONE}, rank));
+	if (!any)
 		last = find_sight(f, o);
-	if (status || (any ? f->reached[t.i] != f->searches : last == KR_NONE))
-		return status;
+	if ((any ? f->reached[t.i] != f->searches : last == KR_NONE))
+		return KR_OK;
 	kr_node end = {any ? t.i : writer(f, f->w->source[last]).i}, from = origin(f, end);
 	kr_proof_begin(f->proof);
-	status = kr_proof_add_link(f->proof,
-		rw_link(f, o, kr_asg_version_of(f->asg, (kr_txn){from.i}, x->key)));
-	if (!status)
-		status = add_path(f, from, end);
-	if (!status && last != KR_NONE)
-		status = kr_proof_add_link(f->proof, wr_link(f, last));
-	return status ? status : close_cycle(f);
+	KR_TRY(kr_proof_add_link(f->proof,
+		rw_link(f, o, kr_asg_version_of(f->asg, (kr_txn){from.i}, x->key))));
+	KR_TRY(add_path(f, from, end));
+	if (last != KR_NONE)
+		KR_TRY(kr_proof_add_link(f->proof, wr_link(f, last)));
+	return close_cycle(f);
 }
 
 static enum kr_status find_single(struct finding *f, uint32_t o)
@@ -455,43 +446,32 @@ static enum kr_status find_reader(struct finding *f, kr_txn t)
 	kr_node node = {t.i};
 	begin(f);
 	/* not reached by that */
-	enum kr_status status = kr_vec_add(&f->ir->ctx->mem, &f->queue, t.i);
-	if (!status)
-		status = search(f, node, KR_NONE);
-	if (status || f->reached[t.i] != f->searches)
-		return status;
+	KR_TRY(kr_vec_add(&f->ir->ctx->mem, &f->queue, t.i));
+	KR_TRY(search(f, node, KR_NONE));
+	if (f->reached[t.i] != f->searches)
+		return KR_OK;
 	kr_proof_begin(f->proof);
-	status = add_path(f, node, node);
-	return status ? status : close_cycle(f);
+	KR_TRY(add_path(f, node, node));
+	return close_cycle(f);
 }
 
 /* ---- all of them ---- */
 
 static enum kr_status allocate(struct finding *f)
 {
-	struct kr_mem *mem = &f->ir->ctx->mem;
-	f->place = kr_mem_alloc(mem, f->asg->nversions, sizeof *f->place);
-	f->in_order = kr_mem_alloc(mem, f->asg->nversions, sizeof *f->in_order);
-	f->count = kr_mem_alloc(mem, f->asg->nkeys, sizeof *f->count);
-	f->via = kr_mem_alloc(mem, f->ir->nnodes, sizeof *f->via);
-	f->reached = kr_mem_alloc(mem, f->ir->nnodes, sizeof *f->reached);
-	f->other_head = kr_mem_alloc(mem, f->asg->ntxns, sizeof *f->other_head);
-	f->other_next = kr_mem_alloc(mem, f->w->others.n, sizeof *f->other_next);
-	bool versions = f->place && f->in_order && f->count;
-	return versions && f->via && f->reached && f->other_head && f->other_next ? KR_OK : KR_NOMEM;
+	KR_TRY(kr_arena_new(&f->arena, f->place, f->asg->nversions));
+	KR_TRY(kr_arena_new(&f->arena, f->in_order, f->asg->nversions));
+	KR_TRY(kr_arena_new(&f->arena, f->count, f->asg->nkeys));
+	KR_TRY(kr_arena_new(&f->arena, f->via, f->ir->nnodes));
+	KR_TRY(kr_arena_new(&f->arena, f->reached, f->ir->nnodes));
+	KR_TRY(kr_arena_new(&f->arena, f->other_head, f->asg->ntxns));
+	return kr_arena_new(&f->arena, f->other_next, f->w->others.n);
 }
 
 static void release(struct finding *f)
 {
 	struct kr_mem *mem = &f->ir->ctx->mem;
-	kr_mem_free(mem, f->place, f->asg->nversions, sizeof *f->place);
-	kr_mem_free(mem, f->in_order, f->asg->nversions, sizeof *f->in_order);
-	kr_mem_free(mem, f->count, f->asg->nkeys, sizeof *f->count);
-	kr_mem_free(mem, f->via, f->ir->nnodes, sizeof *f->via);
-	kr_mem_free(mem, f->reached, f->ir->nnodes, sizeof *f->reached);
-	kr_mem_free(mem, f->outdone, f->asg->nobs, sizeof *f->outdone);
-	kr_mem_free(mem, f->other_head, f->asg->ntxns, sizeof *f->other_head);
-	kr_mem_free(mem, f->other_next, f->w->others.n, sizeof *f->other_next);
+	kr_arena_done(&f->arena);
 	kr_vec_done(mem, &f->queue);
 }
 
@@ -508,31 +488,35 @@ static void index_others(struct finding *f)
 static enum kr_status find_all(struct finding *f)
 {
 	const struct kr_level *level = f->ir->level;
-	enum kr_status status = order_versions(f);
-	if (!status)
-		status = find_outdone(f);
+	KR_TRY(order_versions(f));
+	KR_TRY(find_outdone(f));
 	index_others(f);
 	if (kr_level_asks(level) == KR_ASK_READERS) {
 		f->pattern = &level->forbidden[0];
-		for (uint32_t t = 0; t < f->asg->ntxns && f->found < f->most && !status; t++) {
+		for (uint32_t t = 0; t < f->asg->ntxns && f->found < f->most; t++) {
 			if (f->w->active[t] && !f->w->ordered[t])
-				status = find_reader(f, (kr_txn){t});
+				KR_TRY(find_reader(f, (kr_txn){t}));
 		}
 	}
 	for (int i = 1; i < KR_PATTERNS_MOST && level->forbidden[i].allowed; i++) {
 		f->pattern = &level->forbidden[i];
 		f->whole = f->outdone && kr_pattern_wants_whole(f->pattern);
-		for (uint32_t o = 0; o < f->asg->nobs && f->found < f->most && !status; o++) {
+		for (uint32_t o = 0; o < f->asg->nobs && f->found < f->most; o++) {
 			if (counts(f, o))
-				status = find_single(f, o);
+				KR_TRY(find_single(f, o));
 		}
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_single_cycles(struct kr_candidate *w, struct kr_proof *proof, uint32_t most)
 {
-	struct finding f = {.w = w, .ir = w->ir, .asg = w->ir->asg, .proof = proof, .most = most};
+	struct finding f = {.arena = {.mem = &w->ir->ctx->mem},
+		.w = w,
+		.ir = w->ir,
+		.asg = w->ir->asg,
+		.proof = proof,
+		.most = most};
 	enum kr_status status = allocate(&f);
 	if (!status)
 		status = find_all(&f);

@@ -2,7 +2,6 @@
  * node, its place in an order; a guarded edge is an implication from its guards to "less than". Sums of what
  * counters showed need QF_LIA (linear integer arithmetic). Satisfiable iff the level holds. Writes only; the
  * text is linear in the encoding (encode.h). */
-#include "backend/backend.h"
 #include "backend/encode.h"
 
 /* Names stand in comments only, as JSON strings: no name can change the formula. */

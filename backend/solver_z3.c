@@ -211,11 +211,8 @@ static enum kr_status assert_list(struct kr_solver *sat, const struct kr_lits *l
 {
 	for (; *sent < list->n; ++*sent) {
 		kr_lit l = list->at[*sent];
-		enum kr_status status = l.i == KR_NONE ? assert_clause(sat) : push_literal(sat, l);
-		if (!status)
-			status = tick(sat);
-		if (status)
-			return status;
+		KR_TRY(l.i == KR_NONE ? assert_clause(sat) : push_literal(sat, l));
+		KR_TRY(tick(sat));
 	}
 	return KR_OK;
 }
@@ -403,25 +400,22 @@ static Z3_ast cycle_switch(struct kr_solver *sat, uint32_t cycle)
 /* All clauses, those of cycles with a switch each that an assumption turns on. */
 static enum kr_status assert_switched(struct kr_solver *sat, const struct kr_choices *c)
 {
-	enum kr_status status = KR_OK;
-	for (uint32_t i = 0, clause = 0; i < c->clauses.n && !status; i++) {
+	for (uint32_t i = 0, clause = 0; i < c->clauses.n; i++) {
 		kr_lit l = c->clauses.at[i];
 		if (l.i != KR_NONE) {
-			status = push_literal(sat, l);
+			KR_TRY(push_literal(sat, l));
 			continue;
 		}
 		uint32_t cycle = c->origin.at[clause++];
 		if (cycle != KR_NONE) {
 			Z3_ast on = cycle_switch(sat, cycle), off = on ? sat->call.mk_not(sat->z3, on) : NULL;
-			status = off && kr_vec_push(&sat->ctx->mem, &sat->clause, off) ? KR_OK : KR_NOMEM;
+			KR_TRY(off && kr_vec_push(&sat->ctx->mem, &sat->clause, off) ? KR_OK : KR_NOMEM);
 		}
-		if (!status)
-			status = assert_clause(sat);
-		if (!status)
-			status = tick(sat);
+		KR_TRY(assert_clause(sat));
+		KR_TRY(tick(sat));
 	}
 	sat->facts_sent = sat->sums_sent = 0;
-	return status ? status : assert_facts(sat, c);
+	return assert_facts(sat, c);
 }
 
 /* In place of the solver that has refused the clauses, one of the same context for all cores. */

@@ -15,6 +15,7 @@
 enum { FEW = 16 }; /* one in so many observations: another order costs more than it could save */
 
 struct sorting {
+	struct kr_arena arena;
 	struct kr_ir *ir;
 	struct kr_overlay graph;
 	uint8_t *active;    /* per transaction: it took effect */
@@ -133,13 +134,12 @@ static enum kr_status answer_with(const struct sorting *s, struct kr_answer *ans
 static enum kr_status sort(struct sorting *s, struct kr_answer *answer)
 {
 	const struct kr_asg *asg = s->ir->asg;
-	struct kr_mem *mem = &s->ir->ctx->mem;
 	enum kr_status status = KR_OK;
 
-	KR_TRY(kr_mem_new(mem, s->active, asg->ntxns));
-	KR_TRY(kr_mem_new(mem, s->place, s->ir->nnodes));
-	KR_TRY(kr_mem_new(mem, s->newest, asg->nkeys));
-	KR_TRY(kr_mem_new(mem, s->best, s->ir->nnodes));
+	KR_TRY(kr_arena_new(&s->arena, s->active, asg->ntxns));
+	KR_TRY(kr_arena_new(&s->arena, s->place, s->ir->nnodes));
+	KR_TRY(kr_arena_new(&s->arena, s->newest, asg->nkeys));
+	KR_TRY(kr_arena_new(&s->arena, s->best, s->ir->nnodes));
 	for (uint32_t t = 0; t < asg->ntxns; t++)
 		s->active[t] = kr_ir_is_present(s->ir, (kr_txn){t});
 	KR_TRY(kr_overlay_init(&s->graph, s->ir, s->active));
@@ -157,8 +157,9 @@ static enum kr_status sort(struct sorting *s, struct kr_answer *answer)
 
 enum kr_status kr_sorted_decide(struct kr_ir *ir, struct kr_answer *answer)
 {
-	struct sorting s = {.ir = ir, .misses = UINT32_MAX}; /* more than any */
-	struct kr_mem *mem = &ir->ctx->mem;
+	struct sorting s = {.arena = {.mem = &ir->ctx->mem},
+		.ir = ir,
+		.misses = UINT32_MAX}; /* more than any */
 	bool settled;
 	enum kr_status status = is_settled(ir, &settled);
 
@@ -167,9 +168,6 @@ enum kr_status kr_sorted_decide(struct kr_ir *ir, struct kr_answer *answer)
 	status = sort(&s, answer);
 	if (s.graph.ir)
 		kr_overlay_done(&s.graph);
-	kr_mem_free(mem, s.active, ir->asg->ntxns, sizeof *s.active);
-	kr_mem_free(mem, s.place, ir->nnodes, sizeof *s.place);
-	kr_mem_free(mem, s.newest, ir->asg->nkeys, sizeof *s.newest);
-	kr_mem_free(mem, s.best, ir->nnodes, sizeof *s.best);
+	kr_arena_done(&s.arena);
 	return status;
 }

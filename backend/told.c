@@ -2,24 +2,20 @@
  * tell any, and then few pairs are asked for. */
 #include "backend/told.h"
 
+#include "base/order.h"
+
 enum kr_status kr_told_init(struct kr_told *told, struct kr_mem *mem, const struct kr_asg *asg)
 {
-	*told = (struct kr_told){.mem = mem, .asg = asg};
+	*told = (struct kr_told){.arena = {.mem = mem}, .mem = mem, .asg = asg};
 	if (asg->norders == 0)
 		return KR_OK;
-	told->first = kr_mem_alloc(mem, (size_t)asg->nversions + 2, sizeof *told->first);
-	told->pairs = kr_mem_alloc(mem, asg->norders, sizeof *told->pairs);
-	told->seen = kr_mem_alloc(mem, asg->nversions, sizeof *told->seen);
-	told->via = kr_mem_alloc(mem, asg->nversions, sizeof *told->via);
-	if (!told->first || !told->pairs || !told->seen || !told->via) {
-		kr_told_done(told);
-		return KR_NOMEM;
-	}
+	KR_TRY(kr_arena_new(&told->arena, told->first, (size_t)asg->nversions + 2));
+	KR_TRY(kr_arena_new(&told->arena, told->pairs, asg->norders));
+	KR_TRY(kr_arena_new(&told->arena, told->seen, asg->nversions));
+	KR_TRY(kr_arena_new(&told->arena, told->via, asg->nversions));
 	for (uint32_t i = 0; i < asg->norders; i++)
 		told->first[asg->orders[i].before.i + 2]++;
-	for (uint32_t v = 0; v < asg->nversions; v++)
-		told->first[v + 2] += told->first[v + 1];
-	/* first[v + 1] is v's next place; in the end it is where v + 1 begins */
+	kr_index_places(told->first, asg->nversions);
 	for (uint32_t i = 0; i < asg->norders; i++)
 		told->pairs[told->first[asg->orders[i].before.i + 1]++] = i;
 	return KR_OK;
@@ -32,10 +28,7 @@ void kr_told_done(struct kr_told *told)
 
 	struct kr_mem *mem = told->mem;
 
-	kr_mem_free(mem, told->first, (size_t)told->asg->nversions + 2, sizeof *told->first);
-	kr_mem_free(mem, told->pairs, told->asg->norders, sizeof *told->pairs);
-	kr_mem_free(mem, told->seen, told->asg->nversions, sizeof *told->seen);
-	kr_mem_free(mem, told->via, told->asg->nversions, sizeof *told->via);
+	kr_arena_done(&told->arena);
 	kr_vec_done(mem, &told->stack);
 	*told = (struct kr_told){0};
 }

@@ -6,6 +6,7 @@
 #include "ir/asg.h"
 
 struct kr_told {
+	struct kr_arena arena;
 	struct kr_mem *mem; /* of all below, and of the lists that are appended to */
 	const struct kr_asg *asg;
 	uint32_t *first;   /* nversions + 1; NULL: the trace tells no orders */

@@ -16,17 +16,14 @@ static bool is_active(const struct kr_topology *t, uint32_t node)
 	return x.i == KR_NONE || t->active[x.i];
 }
 
-static bool reach_init(struct kr_topology_side *r, struct kr_mem *mem, uint32_t nodes)
+static enum kr_status reach_init(struct kr_topology_side *r, struct kr_arena *arena, uint32_t nodes)
 {
-	r->state = kr_mem_alloc(mem, nodes, 1);
-	r->via = kr_mem_alloc(mem, nodes, sizeof *r->via);
-	return r->state && r->via;
+	KR_TRY(kr_arena_new(arena, r->state, nodes));
+	return kr_arena_new(arena, r->via, nodes);
 }
 
-static void reach_done(struct kr_topology_side *r, struct kr_mem *mem, uint32_t nodes)
+static void reach_done(struct kr_topology_side *r, struct kr_mem *mem)
 {
-	kr_mem_free(mem, r->state, nodes, 1);
-	kr_mem_free(mem, r->via, nodes, sizeof *r->via);
 	kr_vec_done(mem, &r->now);
 	kr_vec_done(mem, &r->later);
 	kr_vec_done(mem, &r->met);
@@ -34,15 +31,12 @@ static void reach_done(struct kr_topology_side *r, struct kr_mem *mem, uint32_t 
 
 static uint32_t end_of(const struct kr_edge *e, bool start) { return start ? e->from.i : e->to.i; }
 
-static bool index_known(const struct kr_topology *t, struct kr_known_edges *k, bool by_start)
+static enum kr_status index_known(struct kr_topology *t, struct kr_known_edges *k, bool by_start)
 {
 	const struct kr_ir *ir = t->ir;
-	struct kr_mem *mem = &ir->ctx->mem;
 
-	k->first = kr_mem_alloc(mem, (size_t)ir->nnodes + 2, sizeof *k->first);
-	k->other = kr_mem_alloc(mem, ir->edges.n, sizeof *k->other);
-	if (!k->first || !k->other)
-		return false;
+	KR_TRY(kr_arena_new(&t->arena, k->first, (size_t)ir->nnodes + 2));
+	KR_TRY(kr_arena_new(&t->arena, k->other, ir->edges.n));
 	for (uint32_t e = 0; e < ir->edges.n; e++)
 		k->first[end_of(&ir->edges.at[e], by_start) + 2] += is_active(t, ir->edges.at[e].from.i);
 	kr_index_places(k->first, ir->nnodes);
@@ -51,7 +45,7 @@ static bool index_known(const struct kr_topology *t, struct kr_known_edges *k, b
 			k->other[k->first[end_of(&ir->edges.at[e], by_start) + 1]++] =
 				end_of(&ir->edges.at[e], !by_start);
 	}
-	return true;
+	return KR_OK;
 }
 
 /* The edge at a place of t->after: the IR has those out of a node in the same order. */
@@ -65,28 +59,19 @@ static uint32_t edge_at(const struct kr_topology *t, uint32_t place)
 	return e;
 }
 
-static void drop_known(struct kr_topology *t, struct kr_known_edges *k)
-{
-	struct kr_mem *mem = &t->ir->ctx->mem;
-
-	kr_mem_free(mem, k->first, (size_t)t->ir->nnodes + 2, sizeof *k->first);
-	kr_mem_free(mem, k->other, t->ir->edges.n, sizeof *k->other);
-}
-
 enum kr_status kr_topology_init(struct kr_topology *t, struct kr_ir *ir, const uint8_t *active,
 	const kr_node *order)
 {
-	struct kr_mem *mem = &ir->ctx->mem;
 	uint32_t n = ir->nnodes;
-	*t = (struct kr_topology){.ir = ir, .active = active};
-	t->place = kr_mem_alloc(mem, n, sizeof *t->place);
-	t->at = kr_mem_alloc(mem, n, sizeof *t->at);
-	t->out = kr_mem_alloc(mem, n, sizeof *t->out);
-	t->in = kr_mem_alloc(mem, n, sizeof *t->in);
-	bool ok = reach_init(&t->forward, mem, n) && reach_init(&t->backward, mem, n) &&
-		index_known(t, &t->after, true) && index_known(t, &t->before, false);
-	if (!ok || !t->place || !t->at || !t->out || !t->in)
-		return KR_NOMEM;
+	*t = (struct kr_topology){.arena = {.mem = &ir->ctx->mem}, .ir = ir, .active = active};
+	KR_TRY(kr_arena_new(&t->arena, t->place, n));
+	KR_TRY(kr_arena_new(&t->arena, t->at, n));
+	KR_TRY(kr_arena_new(&t->arena, t->out, n));
+	KR_TRY(kr_arena_new(&t->arena, t->in, n));
+	KR_TRY(reach_init(&t->forward, &t->arena, n));
+	KR_TRY(reach_init(&t->backward, &t->arena, n));
+	KR_TRY(index_known(t, &t->after, true));
+	KR_TRY(index_known(t, &t->before, false));
 	for (uint32_t i = 0; i < n; i++) {
 		t->at[i] = order[i].i;
 		t->place[order[i].i] = i;
@@ -100,19 +85,13 @@ void kr_topology_done(struct kr_topology *t)
 	if (!t->ir)
 		return;
 	struct kr_mem *mem = &t->ir->ctx->mem;
-	uint32_t n = t->ir->nnodes;
-	kr_mem_free(mem, t->place, n, sizeof *t->place);
-	kr_mem_free(mem, t->at, n, sizeof *t->at);
-	kr_mem_free(mem, t->out, n, sizeof *t->out);
-	kr_mem_free(mem, t->in, n, sizeof *t->in);
-	drop_known(t, &t->after);
-	drop_known(t, &t->before);
+	kr_arena_done(&t->arena);
 	kr_vec_done(mem, &t->arcs);
 	kr_vec_done(mem, &t->links);
 	kr_vec_done(mem, &t->places);
 	kr_vec_done(mem, &t->moved);
-	reach_done(&t->forward, mem, n);
-	reach_done(&t->backward, mem, n);
+	reach_done(&t->forward, mem);
+	reach_done(&t->backward, mem);
 }
 
 /* ---- searches ---- */
@@ -242,15 +221,13 @@ static enum kr_status link_arc(struct kr_topology *t, struct kr_link link, uint3
 	return KR_OK;
 }
 
-/* The link and the way back from its end `b` to its start `a`, which the search forward has found. Known
- * edges go in together, so that time nodes fold. */
+/* The link and the way back from its end `b` to its start `a`, which the search forward has found. */
 static enum kr_status record(struct kr_topology *t, struct kr_link link, uint32_t a, uint32_t b,
 	struct kr_proof *proof)
 {
 	const struct kr_ir *ir = t->ir;
 	struct kr_mem *mem = &ir->ctx->mem;
 	struct kr_numbers steps = {0};
-	struct kr_path known = {0};
 	enum kr_status status = KR_OK;
 	for (uint32_t v = a, step; v != b && !status;
 		v = step & 1 ? t->arcs.at[step / 2].from : ir->edges.at[step / 2].from.i) {
@@ -260,19 +237,9 @@ static enum kr_status record(struct kr_topology *t, struct kr_link link, uint32_
 	kr_proof_begin(proof);
 	if (!status)
 		status = kr_proof_add_link(proof, link);
-	for (uint32_t i = steps.n; i-- > 0 && !status;) {
-		uint32_t step = steps.at[i];
-		if (!(step & 1) && !kr_vec_push(mem, &known, step / 2))
-			status = KR_NOMEM;
-		if (!status && ((step & 1) || i == 0)) {
-			status = kr_proof_add_path(proof, ir, known.at, known.n);
-			kr_vec_clear(&known);
-		}
-		if (!status && step & 1)
-			status = kr_proof_add_link(proof, t->links.at[step / 2]);
-	}
+	if (!status)
+		status = kr_proof_add_steps(proof, ir, steps.at, steps.n, t->links.at);
 	kr_vec_done(mem, &steps);
-	kr_vec_done(mem, &known);
 	return status ? status : kr_proof_end(proof);
 }
 

@@ -28,6 +28,7 @@ struct kr_topology_side {
 };
 
 struct kr_topology {
+	struct kr_arena arena;
 	struct kr_ir *ir;
 	const uint8_t *active;       /* per transaction: known edges out of others do not count; borrowed */
 	uint32_t *place, *at;        /* per node, and per place the node */

@@ -19,42 +19,27 @@ enum {
 
 enum kr_status kr_candidate_init(struct kr_candidate *w, struct kr_ir *ir)
 {
-	struct kr_mem *mem = &ir->ctx->mem;
 	const struct kr_asg *asg = ir->asg;
-	*w = (struct kr_candidate){.ir = ir};
-	w->active = kr_mem_alloc(mem, asg->ntxns, 1);
-	w->activated_by = kr_mem_alloc(mem, asg->ntxns, sizeof *w->activated_by);
-	w->source = kr_mem_alloc(mem, asg->nobs, sizeof *w->source);
-	w->order = kr_mem_alloc(mem, ir->nnodes, sizeof *w->order);
-	w->place = kr_mem_alloc(mem, ir->nnodes, sizeof *w->place);
-	w->reader_head = kr_mem_alloc(mem, asg->nversions, sizeof *w->reader_head);
-	w->reader_next = kr_mem_alloc(mem, asg->nobs, sizeof *w->reader_next);
-	w->sorted = kr_mem_alloc(mem, asg->nversions, sizeof *w->sorted);
-	w->ordered = kr_mem_alloc(mem, asg->ntxns, 1);
-	enum kr_status status = kr_overlay_init(&w->chosen, ir, w->ordered);
-	if (!status)
-		status = kr_overlay_init(&w->whole, ir, w->ordered);
-	if (!status)
-		status = kr_told_init(&w->given, &ir->ctx->mem, ir->asg);
-	bool ok = w->active && w->activated_by && w->source && w->order && w->place && w->reader_head &&
-		w->reader_next && w->sorted && w->ordered;
+	*w = (struct kr_candidate){.arena = {.mem = &ir->ctx->mem}, .ir = ir};
+	KR_TRY(kr_arena_new(&w->arena, w->active, asg->ntxns));
+	KR_TRY(kr_arena_new(&w->arena, w->activated_by, asg->ntxns));
+	KR_TRY(kr_arena_new(&w->arena, w->source, asg->nobs));
+	KR_TRY(kr_arena_new(&w->arena, w->order, ir->nnodes));
+	KR_TRY(kr_arena_new(&w->arena, w->place, ir->nnodes));
+	KR_TRY(kr_arena_new(&w->arena, w->reader_head, asg->nversions));
+	KR_TRY(kr_arena_new(&w->arena, w->reader_next, asg->nobs));
+	KR_TRY(kr_arena_new(&w->arena, w->sorted, asg->nversions));
+	KR_TRY(kr_arena_new(&w->arena, w->ordered, asg->ntxns));
+	KR_TRY(kr_overlay_init(&w->chosen, ir, w->ordered));
+	KR_TRY(kr_overlay_init(&w->whole, ir, w->ordered));
 	w->chosen.prefer = w->place;
-	return ok ? status : KR_NOMEM;
+	return kr_told_init(&w->given, &ir->ctx->mem, asg);
 }
 
 void kr_candidate_done(struct kr_candidate *w)
 {
 	struct kr_mem *mem = &w->ir->ctx->mem;
-	const struct kr_asg *asg = w->ir->asg;
-	kr_mem_free(mem, w->active, asg->ntxns, 1);
-	kr_mem_free(mem, w->activated_by, asg->ntxns, sizeof *w->activated_by);
-	kr_mem_free(mem, w->source, asg->nobs, sizeof *w->source);
-	kr_mem_free(mem, w->order, w->ir->nnodes, sizeof *w->order);
-	kr_mem_free(mem, w->place, w->ir->nnodes, sizeof *w->place);
-	kr_mem_free(mem, w->reader_head, asg->nversions, sizeof *w->reader_head);
-	kr_mem_free(mem, w->reader_next, asg->nobs, sizeof *w->reader_next);
-	kr_mem_free(mem, w->sorted, asg->nversions, sizeof *w->sorted);
-	kr_mem_free(mem, w->ordered, asg->ntxns, 1);
+	kr_arena_done(&w->arena);
 	kr_vec_done(mem, &w->others);
 	kr_told_done(&w->given);
 	kr_vec_done(mem, &w->later);
@@ -270,13 +255,12 @@ static enum kr_status add_order_choice(struct kr_candidate *w, kr_version a, kr_
 	kr_version last = alone ? a : kr_unit_last(ir, a);
 	if (!w->active[writer(w, last).i] || !w->active[writer(w, b).i])
 		return KR_OK;
-	enum kr_status status = add_ww(w, &w->chosen, last, b);
+	KR_TRY(add_ww(w, &w->chosen, last, b));
 	do {
 		last = alone ? a : kr_unit_last(ir, a);
-		if (!status)
-			status = add_rw_from_readers(w, last, b);
-	} while (!status && kr_units_next(ir, &a, &b));
-	return status;
+		KR_TRY(add_rw_from_readers(w, last, b));
+	} while (kr_units_next(ir, &a, &b));
+	return KR_OK;
 }
 
 enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choices *c)
@@ -284,7 +268,7 @@ enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choic
 	const struct kr_asg *asg = w->ir->asg;
 	bool open;
 	take_sources(w, c, &open);
-	enum kr_status status = open ? activate_needed(w) : KR_OK;
+	KR_TRY(open ? activate_needed(w) : KR_OK);
 	for (uint32_t t = 0; t < asg->ntxns; t++) {
 		bool takes_part = kr_level_asks(w->ir->level) != KR_ASK_READERS ||
 			asg->written_first[t] < asg->written_first[t + 1];
@@ -293,27 +277,24 @@ enum kr_status kr_candidate_choose(struct kr_candidate *w, const struct kr_choic
 	if (c->all.n > 0)
 		index_readers(w); /* for the edges of choices */
 	kr_overlay_clear(&w->chosen);
-	if (!status)
-		status = add_given(w, &w->chosen);
-	for (uint32_t o = 0; o < asg->nobs && !status; o++) {
+	KR_TRY(add_given(w, &w->chosen));
+	for (uint32_t o = 0; o < asg->nobs; o++) {
 		if (w->source[o].i == KR_NONE || w->ir->source[o].i != KR_NONE ||
 			!w->active[asg->obs[o].txn.i])
 			continue;
-		status = add_wr(w, &w->chosen, o);
+		KR_TRY(add_wr(w, &w->chosen, o));
 	}
-	for (uint32_t i = 0; i < c->all.n && !status; i++) {
+	for (uint32_t i = 0; i < c->all.n; i++) {
 		const struct kr_choice *x = &c->all.at[i];
 		bool low_first = x->value == x->flipped;
 		if (x->obs.i == KR_NONE && x->txn.i == KR_NONE && !x->outdone &&
 			/* a version before itself: that told orders go in a circle, behind one that does not
 			 * exist */
 			x->a.i != x->b.i)
-			status =
-				low_first ? add_order_choice(w, x->a, x->b) : add_order_choice(w, x->b, x->a);
-		if (!status)
-			status = kr_ctx_tick(w->ir->ctx);
+			KR_TRY(low_first ? add_order_choice(w, x->a, x->b) : add_order_choice(w, x->b, x->a));
+		KR_TRY(kr_ctx_tick(w->ir->ctx));
 	}
-	return status ? status : kr_overlay_sort(&w->chosen);
+	return kr_overlay_sort(&w->chosen);
 }
 
 /* ---- edges of a whole order ---- */
@@ -322,11 +303,7 @@ struct placed {
 	uint32_t place, version;
 };
 
-static int by_place(const void *a, const void *b)
-{
-	const struct placed *x = a, *y = b;
-	return KR_ORDER(x->place, y->place);
-}
+KR_BY(by_place, struct placed, place);
 
 /* The active versions of key k after the initial one, in the order of the schedule, into w->sorted. */
 static uint32_t sort_versions(struct kr_candidate *w, uint32_t k, struct placed *scratch)
@@ -346,8 +323,7 @@ static uint32_t sort_versions(struct kr_candidate *w, uint32_t k, struct placed 
 /* rw from every observer of `seen` to the first version from `next` on that overwrites what it saw. */
 static enum kr_status add_rw_to_next(struct kr_candidate *w, kr_version seen, uint32_t next, uint32_t n)
 {
-	enum kr_status status = KR_OK;
-	for (uint32_t o = w->reader_head[seen.i]; o != KR_NONE && !status; o = w->reader_next[o]) {
+	for (uint32_t o = w->reader_head[seen.i]; o != KR_NONE; o = w->reader_next[o]) {
 		uint32_t i = next;
 		if (!kr_pattern_counts(&w->ir->level->forbidden[0], w->ir->asg->obs[o].predicate, false))
 			continue;
@@ -357,24 +333,22 @@ static enum kr_status add_rw_to_next(struct kr_candidate *w, kr_version seen, ui
 		if (i < n && writer(w, w->sorted[i]).i == w->ir->asg->obs[o].txn.i)
 			continue; /* its own version: ww goes on from there */
 		if (i < n)
-			status = add_rw(w, &w->whole, o, w->sorted[i]);
+			KR_TRY(add_rw(w, &w->whole, o, w->sorted[i]));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status add_key(struct kr_candidate *w, uint32_t k, struct placed *scratch)
 {
 	uint32_t n = sort_versions(w, k, scratch);
-	enum kr_status status = add_rw_to_next(w, kr_asg_initial(w->ir->asg, (kr_key){k}), 0, n);
-	for (uint32_t i = 0; i < n && !status; i++) {
+	KR_TRY(add_rw_to_next(w, kr_asg_initial(w->ir->asg, (kr_key){k}), 0, n));
+	for (uint32_t i = 0; i < n; i++) {
 		if (i + 1 < n)
-			status = add_ww(w, &w->whole, w->sorted[i], w->sorted[i + 1]);
-		if (!status)
-			status = add_rw_to_next(w, w->sorted[i], i + 1, n);
-		if (!status)
-			status = kr_ctx_tick(w->ir->ctx);
+			KR_TRY(add_ww(w, &w->whole, w->sorted[i], w->sorted[i + 1]));
+		KR_TRY(add_rw_to_next(w, w->sorted[i], i + 1, n));
+		KR_TRY(kr_ctx_tick(w->ir->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status add_order(struct kr_candidate *w)
@@ -424,14 +398,12 @@ static enum kr_status go_back(struct kr_candidate *w, enum kr_guess guess, const
 	uint32_t *forced)
 {
 	bool possible;
-	enum kr_status status = kr_prefer(w->ir, guess, w->place, &possible);
-	if (!status)
-		status = kr_candidate_choose(w, none);
+	KR_TRY(kr_prefer(w->ir, guess, w->place, &possible));
+	KR_TRY(kr_candidate_choose(w, none));
 	struct kr_schedule run = {.overlay = &w->chosen, .source = w->source, .order = w->order};
-	if (!status)
-		status = kr_backtrack(&run);
-	if (status || run.forced > 0)
-		return status;
+	KR_TRY(kr_backtrack(&run));
+	if (run.forced > 0)
+		return KR_OK;
 	w->forced = *forced = 0;
 	for (uint32_t i = 0; i < w->ir->nnodes; i++)
 		w->place[w->order[i].i] = i;

@@ -12,6 +12,7 @@
 struct kr_guarded { kr_version before, after; uint32_t first, count; }; /* into guards */
 
 struct kr_candidate {
+	struct kr_arena arena;
 	struct kr_ir *ir;
 	uint8_t *active;        /* per transaction */
 	/* per open transaction that is active: the observation of an active one that saw it */

@@ -35,24 +35,22 @@ enum kr_status kr_candidate_guards(struct kr_candidate *w, struct kr_choices *c,
 	uint32_t n)
 {
 	const struct kr_asg *asg = w->ir->asg;
-	enum kr_status status = KR_OK;
+
 	for (uint32_t i = 0; i < n && w->guarded.n > 0; i++) {
 		if (links[i].kind != KR_WW || links[i].edge != KR_NONE)
 			continue;
-		for (uint32_t j = 0; j < w->guarded.n && !status; j++) {
+		for (uint32_t j = 0; j < w->guarded.n; j++) {
 			const struct kr_guarded *g = &w->guarded.at[j];
 			if (asg->versions[g->before.i].key.i != links[i].key.i ||
 				kr_candidate_writer(w, g->before).i != links[i].from.i ||
 				kr_candidate_writer(w, g->after).i != links[i].to.i)
 				continue;
-			status = kr_choices_guard(c, g->before, g->after, w->guards.at + g->first, g->count);
-			for (uint32_t k = 0; k < g->count && !status; k++)
-				status = kr_candidate_ground(w, c, w->guards.at[g->first + k]);
+			KR_TRY(kr_choices_guard(c, g->before, g->after, w->guards.at + g->first, g->count));
+			for (uint32_t k = 0; k < g->count; k++)
+				KR_TRY(kr_candidate_ground(w, c, w->guards.at[g->first + k]));
 		}
-		if (status)
-			return status;
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_candidate_disagreements(struct kr_candidate *w, struct kr_choices *c, bool *found)

@@ -388,9 +388,7 @@ static enum kr_status seal_arrays(struct reader *r)
 	SEAL(parts, r->parts);
 	SEAL(sums, r->sums);
 	SEAL(terms, r->terms);
-	asg->obs_first = KR_NEW_ARRAY(&asg->arena, uint32_t, (size_t)asg->ntxns + 1);
-	if (!asg->obs_first)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(&asg->arena, asg->obs_first, (size_t)asg->ntxns + 1));
 	for (uint32_t o = 0; o < asg->nobs; o++)
 		asg->obs_first[asg->obs[o].txn.i + 1] = o + 1;
 	for (uint32_t t = 0; t < asg->ntxns; t++)
@@ -420,13 +418,7 @@ static void value_text(const void *data, kr_version v, struct kr_str *out)
 	print_text(&((const struct asg_texts *)data)->values[v.i], out);
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const struct label *x = a;
-	const struct label *y = b;
-
-	return KR_ORDER(x->number, y->number);
-}
+KR_BY(by_number, struct label, number);
 
 static void part_label(const void *data, uint32_t label, struct kr_str *out)
 {

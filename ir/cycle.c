@@ -9,6 +9,7 @@
 enum { CYCLE_TRIES = 64 };
 
 struct components {
+	struct kr_arena arena;
 	const struct kr_ir *ir;
 	uint32_t *number; /* per node: order of discovery, from 1; 0: not yet */
 	/* per node: least number reachable within its component so far; once closed: the component's
@@ -51,8 +52,8 @@ static void leave(struct components *c, uint32_t v)
 
 static enum kr_status explore(struct components *c, uint32_t root)
 {
-	enum kr_status status = enter(c, root);
-	while (!status && c->path.n > 0) {
+	KR_TRY(enter(c, root));
+	while (c->path.n > 0) {
 		uint32_t v = c->path.at[c->path.n - 1], e = c->edge[v];
 		if (e == KR_NONE) {
 			leave(c, v);
@@ -61,13 +62,12 @@ static enum kr_status explore(struct components *c, uint32_t root)
 		uint32_t to = c->ir->edges.at[e].to.i;
 		c->edge[v] = c->ir->next.at[e];
 		if (c->number[to] == 0)
-			status = enter(c, to);
+			KR_TRY(enter(c, to));
 		else if (c->open[to] && c->number[to] < c->low[v])
 			c->low[v] = c->number[to];
-		if (!status)
-			status = kr_ctx_tick(c->ir->ctx);
+		KR_TRY(kr_ctx_tick(c->ir->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 static bool better(const struct kr_ir *ir, const struct kr_path *a, const struct kr_path *b)
@@ -92,9 +92,8 @@ static enum kr_status cycle_through(const struct kr_ir *ir, uint32_t edge, struc
 	bool found = true;
 	kr_vec_clear(cycle);
 	KR_TRY(kr_vec_add(&ir->ctx->mem, cycle, edge));
-	enum kr_status status =
-		e->from.i == e->to.i ? KR_OK : kr_ir_path(ir, e->to, e->from, ir->edges.n, cycle, &found);
-	return status ? status : found ? KR_OK : KR_INTERNAL;
+	KR_TRY(e->from.i == e->to.i ? KR_OK : kr_ir_path(ir, e->to, e->from, ir->edges.n, cycle, &found));
+	return found ? KR_OK : KR_INTERNAL;
 }
 
 static enum kr_status best_cycle(const struct components *c, struct kr_path *best)
@@ -123,11 +122,11 @@ static enum kr_status best_cycle(const struct components *c, struct kr_path *bes
 static enum kr_status find_cycle(const struct kr_ir *ir, struct kr_path *best)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
-	struct components c = {.ir = ir};
-	c.number = kr_mem_alloc(mem, ir->nnodes, sizeof *c.number);
-	c.low = kr_mem_alloc(mem, ir->nnodes, sizeof *c.low);
-	c.edge = kr_mem_alloc(mem, ir->nnodes, sizeof *c.edge);
-	c.open = kr_mem_alloc(mem, ir->nnodes, 1);
+	struct components c = {.arena = {.mem = mem}, .ir = ir};
+	c.number = kr_arena_alloc(&c.arena, ir->nnodes, sizeof *c.number);
+	c.low = kr_arena_alloc(&c.arena, ir->nnodes, sizeof *c.low);
+	c.edge = kr_arena_alloc(&c.arena, ir->nnodes, sizeof *c.edge);
+	c.open = kr_arena_alloc(&c.arena, ir->nnodes, 1);
 	enum kr_status status = c.number && c.low && c.edge && c.open ? KR_OK : KR_NOMEM;
 	for (uint32_t v = 0; v < ir->nnodes && !status; v++) {
 		if (c.number[v] == 0)
@@ -135,10 +134,7 @@ static enum kr_status find_cycle(const struct kr_ir *ir, struct kr_path *best)
 	}
 	if (!status)
 		status = best_cycle(&c, best);
-	kr_mem_free(mem, c.number, ir->nnodes, sizeof *c.number);
-	kr_mem_free(mem, c.low, ir->nnodes, sizeof *c.low);
-	kr_mem_free(mem, c.edge, ir->nnodes, sizeof *c.edge);
-	kr_mem_free(mem, c.open, ir->nnodes, 1);
+	kr_arena_done(&c.arena);
 	kr_vec_done(mem, &c.path);
 	kr_vec_done(mem, &c.stack);
 	return status;

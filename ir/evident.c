@@ -80,12 +80,7 @@ struct begun {
 	uint32_t txn;
 };
 
-static int by_begin(const void *a, const void *b)
-{
-	const struct begun *x = a, *y = b;
-
-	return kr_then(KR_ORDER(x->begin, y->begin), KR_ORDER(x->txn, y->txn));
-}
+KR_BY_BOTH(by_begin, struct begun, begin, txn);
 
 static enum kr_status index_begins(struct kr_evident *c)
 {
@@ -104,30 +99,31 @@ static enum kr_status index_begins(struct kr_evident *c)
 	return KR_OK;
 }
 
+static enum kr_status index_all(struct kr_evident *c)
+{
+	const struct kr_asg *asg = c->ir->asg;
+
+	KR_TRY(kr_arena_new(&c->arena, c->after_first, (size_t)asg->nversions + 2));
+	KR_TRY(kr_arena_new(&c->arena, c->after, asg->norders));
+	KR_TRY(kr_arena_new(&c->arena, c->sure, asg->nobs));
+	KR_TRY(kr_arena_new(&c->arena, c->seen_first, (size_t)asg->nversions + 2));
+	KR_TRY(kr_arena_new(&c->arena, c->seen, asg->nobs));
+	KR_TRY(kr_arena_new(&c->arena, c->in_session, asg->ntxns));
+	KR_TRY(kr_arena_new(&c->arena, c->behind, asg->ntxns));
+	KR_TRY(kr_arena_new(&c->arena, c->by_begin, asg->ntxns));
+	KR_TRY(kr_arena_new(&c->arena, c->reached, asg->nversions));
+	index_orders(c);
+	index_observations(c);
+	KR_TRY(index_sessions(c));
+	return index_begins(c);
+}
+
 enum kr_status kr_evident_init(struct kr_evident *c, const struct kr_ir *ir)
 {
-	const struct kr_asg *asg = ir->asg;
-	struct kr_mem *mem = &ir->ctx->mem;
-	enum kr_status status = KR_NOMEM;
+	*c = (struct kr_evident){.arena = {.mem = &ir->ctx->mem}, .ir = ir};
 
-	*c = (struct kr_evident){.ir = ir};
-	c->after_first = kr_mem_alloc(mem, (size_t)asg->nversions + 2, sizeof *c->after_first);
-	c->after = kr_mem_alloc(mem, asg->norders, sizeof *c->after);
-	c->sure = kr_mem_alloc(mem, asg->nobs, sizeof *c->sure);
-	c->seen_first = kr_mem_alloc(mem, (size_t)asg->nversions + 2, sizeof *c->seen_first);
-	c->seen = kr_mem_alloc(mem, asg->nobs, sizeof *c->seen);
-	c->in_session = kr_mem_alloc(mem, asg->ntxns, sizeof *c->in_session);
-	c->behind = kr_mem_alloc(mem, asg->ntxns, sizeof *c->behind);
-	c->by_begin = kr_mem_alloc(mem, asg->ntxns, sizeof *c->by_begin);
-	c->reached = kr_mem_alloc(mem, asg->nversions, sizeof *c->reached);
-	if (c->after_first && c->after && c->sure && c->seen_first && c->seen && c->in_session && c->behind &&
-		c->by_begin && c->reached) {
-		index_orders(c);
-		index_observations(c);
-		status = index_sessions(c);
-		if (!status)
-			status = index_begins(c);
-	}
+	enum kr_status status = index_all(c);
+
 	if (status)
 		kr_evident_done(c);
 	return status;
@@ -135,19 +131,8 @@ enum kr_status kr_evident_init(struct kr_evident *c, const struct kr_ir *ir)
 
 void kr_evident_done(struct kr_evident *c)
 {
-	const struct kr_asg *asg = c->ir->asg;
-	struct kr_mem *mem = &c->ir->ctx->mem;
-
-	kr_mem_free(mem, c->after_first, (size_t)asg->nversions + 2, sizeof *c->after_first);
-	kr_mem_free(mem, c->after, asg->norders, sizeof *c->after);
-	kr_mem_free(mem, c->sure, asg->nobs, sizeof *c->sure);
-	kr_mem_free(mem, c->seen_first, (size_t)asg->nversions + 2, sizeof *c->seen_first);
-	kr_mem_free(mem, c->seen, asg->nobs, sizeof *c->seen);
-	kr_mem_free(mem, c->in_session, asg->ntxns, sizeof *c->in_session);
-	kr_mem_free(mem, c->behind, asg->ntxns, sizeof *c->behind);
-	kr_mem_free(mem, c->by_begin, asg->ntxns, sizeof *c->by_begin);
-	kr_mem_free(mem, c->reached, asg->nversions, sizeof *c->reached);
-	kr_vec_done(mem, &c->later);
+	kr_arena_done(&c->arena);
+	kr_vec_done(&c->ir->ctx->mem, &c->later);
 }
 
 /* ---- edges ---- */
@@ -187,20 +172,19 @@ static enum kr_status walk_from(struct kr_evident *c, kr_version v)
 static enum kr_status add_ww(struct kr_evident *c, kr_txn t, struct kr_links *out)
 {
 	const struct kr_asg *asg = c->ir->asg;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1] && !status; i++) {
-		status = walk_from(c, asg->written[i]);
-		for (uint32_t j = 0; j < c->later.n && !status; j++) {
+	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1]; i++) {
+		KR_TRY(walk_from(c, asg->written[i]));
+		for (uint32_t j = 0; j < c->later.n; j++) {
 			kr_txn b = writer(c, c->later.at[j]);
 			if (is_present(c, b) &&
 				!push(c, out,
 					(struct kr_link){KR_WW, t, b, {KR_NONE}, {KR_NONE},
 						asg->versions[asg->written[i].i].key, KR_NONE}))
-				status = KR_NOMEM;
+				return KR_NOMEM;
 		}
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status add_wr(struct kr_evident *c, kr_txn t, bool parts, struct kr_links *out)
@@ -223,24 +207,23 @@ static enum kr_status add_wr(struct kr_evident *c, kr_txn t, bool parts, struct 
 static enum kr_status add_rw(struct kr_evident *c, kr_txn t, struct kr_links *out)
 {
 	const struct kr_asg *asg = c->ir->asg;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1] && !status; o++) {
+	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1]; o++) {
 		const struct kr_observation *obs = &asg->obs[o];
 		if (c->sure[o].i == KR_NONE)
 			continue;
-		status = walk_from(c, c->sure[o]);
-		for (uint32_t j = 0; j < c->later.n && !status; j++) {
+		KR_TRY(walk_from(c, c->sure[o]));
+		for (uint32_t j = 0; j < c->later.n; j++) {
 			kr_version u = c->later.at[j];
 			kr_txn b = writer(c, u);
 			if (!is_present(c, b) || b.i == t.i ||
 				(obs->predicate && kr_asg_in_set(asg, obs->set, u)))
 				continue;
 			if (!push(c, out, (struct kr_link){KR_RW, t, b, {o}, c->sure[o], obs->key, KR_NONE}))
-				status = KR_NOMEM;
+				return KR_NOMEM;
 		}
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status add_session(struct kr_evident *c, kr_txn t, kr_txn last, struct kr_links *out)

@@ -10,6 +10,7 @@
 KR_VEC_NAMED(kr_links, struct kr_link);
 
 struct kr_evident {
+	struct kr_arena arena;
 	const struct kr_ir *ir;
 	/* nversions + 2: given orders out of version v are after[after_first[v] .. after_first[v + 1]) */
 	uint32_t *after_first;

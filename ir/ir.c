@@ -85,12 +85,11 @@ static enum kr_status allocate(struct kr_ir *ir)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
 	const struct kr_asg *asg = ir->asg;
-	ir->source = kr_mem_alloc(mem, asg->nobs, sizeof *ir->source);
-	ir->source_age = kr_mem_alloc(mem, asg->nobs, sizeof *ir->source_age);
-	ir->presence = kr_mem_alloc(mem, asg->ntxns, sizeof *ir->presence);
-	ir->presence_why = kr_mem_alloc(mem, asg->ntxns, sizeof *ir->presence_why);
-	if (!ir->source || !ir->source_age || !ir->presence || !ir->presence_why ||
-		!kr_vec_reserve(mem, &ir->head, ir->nnodes))
+	KR_TRY(kr_mem_new(mem, ir->source, asg->nobs));
+	KR_TRY(kr_mem_new(mem, ir->source_age, asg->nobs));
+	KR_TRY(kr_mem_new(mem, ir->presence, asg->ntxns));
+	KR_TRY(kr_mem_new(mem, ir->presence_why, asg->ntxns));
+	if (!kr_vec_reserve(mem, &ir->head, ir->nnodes))
 		return KR_NOMEM;
 	for (uint32_t o = 0; o < asg->nobs; o++)
 		ir->source[o].i = KR_NONE;
@@ -204,11 +203,7 @@ struct along {
 	uint32_t node;
 };
 
-static int by_way(const void *a, const void *b)
-{
-	const struct along *x = a, *y = b;
-	return kr_then(KR_ORDER(x->at, y->at), KR_ORDER(x->node, y->node));
-}
+KR_BY_BOTH(by_way, struct along, at, node);
 
 /* Along an edge what is before grows and what is behind shrinks, so their share grows. */
 static void measure(const struct kr_ir *ir, const kr_node *order, uint32_t *before, uint32_t *behind)
@@ -229,12 +224,11 @@ static void measure(const struct kr_ir *ir, const kr_node *order, uint32_t *befo
 
 enum kr_status kr_ir_along(const struct kr_ir *ir, uint32_t *place, bool *cyclic)
 {
-	struct kr_mem *mem = &ir->ctx->mem;
+	struct kr_arena arena = {.mem = &ir->ctx->mem};
 	uint32_t n = ir->nnodes;
-	kr_node *order = kr_mem_alloc(mem, n, sizeof *order);
-	uint32_t *before = kr_mem_alloc(mem, n, sizeof *before),
-		 *behind = kr_mem_alloc(mem, n, sizeof *behind);
-	struct along *nodes = kr_mem_alloc(mem, n, sizeof *nodes);
+	kr_node *order = KR_NEW_ARRAY(&arena, kr_node, n);
+	uint32_t *before = KR_NEW_ARRAY(&arena, uint32_t, n), *behind = KR_NEW_ARRAY(&arena, uint32_t, n);
+	struct along *nodes = KR_NEW_ARRAY(&arena, struct along, n);
 	bool ok = order && before && behind && nodes;
 	enum kr_status status = ok ? kr_ir_topological(ir, order, cyclic) : KR_NOMEM;
 	if (!status && !*cyclic)
@@ -245,10 +239,7 @@ enum kr_status kr_ir_along(const struct kr_ir *ir, uint32_t *place, bool *cyclic
 		KR_SORT(nodes, n, by_way);
 	for (uint32_t i = 0; i < n && !status; i++)
 		place[nodes[i].node] = i;
-	kr_mem_free(mem, order, n, sizeof *order);
-	kr_mem_free(mem, before, n, sizeof *before);
-	kr_mem_free(mem, behind, n, sizeof *behind);
-	kr_mem_free(mem, nodes, n, sizeof *nodes);
+	kr_arena_done(&arena);
 	return status;
 }
 
@@ -308,11 +299,8 @@ static enum kr_status search_run(const struct kr_ir *ir, struct search *s, kr_no
 		s->settled[v.i] = 1;
 		if (v.i == b.i)
 			return KR_OK;
-		enum kr_status status = expand(ir, s, v, a, age);
-		if (!status)
-			status = kr_ctx_tick(ir->ctx);
-		if (status)
-			return status;
+		KR_TRY(expand(ir, s, v, a, age));
+		KR_TRY(kr_ctx_tick(ir->ctx));
 	}
 	return KR_OK;
 }

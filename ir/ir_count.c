@@ -15,13 +15,7 @@ struct place {
 	kr_txn writer;
 };
 
-static int compare(const void *left, const void *right)
-{
-	const struct place *a = left;
-	const struct place *b = right;
-
-	return kr_then(KR_ORDER(a->chain, b->chain), KR_ORDER(a->position, b->position));
-}
+KR_BY_BOTH(compare, struct place, chain, position);
 
 /* The writers of a key that may have taken effect, by chain and position; those on no chain last. `out` has
  * room for all its versions. */

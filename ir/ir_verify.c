@@ -135,12 +135,10 @@ static bool has_sibling(const struct kr_ir *ir, kr_obs o)
 static enum kr_status verify_sources(const struct kr_ir *ir, struct kr_err *err)
 {
 	for (uint32_t o = 0; o < ir->asg->nobs; o++) {
-		enum kr_status status = kr_ctx_tick(ir->ctx);
+		KR_TRY(kr_ctx_tick(ir->ctx));
 
-		if (!status && ir->source[o].i != KR_NONE)
-			status = verify_source(ir, (kr_obs){o}, err);
-		if (status)
-			return status;
+		if (ir->source[o].i != KR_NONE)
+			KR_TRY(verify_source(ir, (kr_obs){o}, err));
 		if (ir->conflict || ir->presence[ir->asg->obs[o].txn.i] == KR_ABSENT_TXN)
 			continue;
 

@@ -245,12 +245,9 @@ static bool has_edge(const struct kr_ir *ir, const struct kr_table *table, kr_no
 {
 	uint32_t e;
 
-	for (kr_table_iter it = kr_table_find(table, hash_ends(from, to));
-		(e = kr_table_next(table, &it)) != KR_NONE;) {
-		if (ir->edges.at[e].from.i == from.i && ir->edges.at[e].to.i == to.i)
-			return true;
-	}
-	return false;
+	KR_TABLE_FIND(e, table, hash_ends(from, to),
+		ir->edges.at[e].from.i == from.i && ir->edges.at[e].to.i == to.i);
+	return e != KR_NONE;
 }
 
 static enum kr_status index_wr(const struct kr_ir *ir, struct kr_table *table)
@@ -297,12 +294,8 @@ static enum kr_status verify_source_edges(const struct kr_ir *ir, struct kr_err 
 enum kr_status kr_ir_verify_edges(const struct kr_ir *ir, struct kr_err *err)
 {
 	for (uint32_t e = 0; e < ir->edges.n; e++) {
-		enum kr_status status = kr_ctx_tick(ir->ctx);
-
-		if (!status)
-			status = verify_edge(ir, e, err);
-		if (status)
-			return status;
+		KR_TRY(kr_ctx_tick(ir->ctx));
+		KR_TRY(verify_edge(ir, e, err));
 	}
 
 	KR_TRY(verify_programs(ir, err));

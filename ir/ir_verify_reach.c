@@ -161,12 +161,8 @@ static enum kr_status verify_reached(const struct kr_ir *ir, uint8_t *reached, k
 	uint32_t step = ir->nnodes <= SMALL ? 1 : ir->nnodes / SAMPLES;
 
 	for (uint32_t x = 0; x < ir->nnodes; x += step) {
-		enum kr_status status = search(ir, (kr_node){x}, reached, queue);
-
-		if (!status)
-			status = compare(ir, (kr_node){x}, reached, err);
-		if (status)
-			return status;
+		KR_TRY(search(ir, (kr_node){x}, reached, queue));
+		KR_TRY(compare(ir, (kr_node){x}, reached, err));
 	}
 	return KR_OK;
 }

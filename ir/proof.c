@@ -76,6 +76,26 @@ enum kr_status kr_proof_add_path(struct kr_proof *proof, const struct kr_ir *ir,
 	return KR_OK;
 }
 
+enum kr_status kr_proof_add_steps(struct kr_proof *proof, const struct kr_ir *ir, const uint32_t *steps,
+	uint32_t n, const struct kr_link *links)
+{
+	struct kr_path known = {0};
+	enum kr_status status = KR_OK;
+	for (uint32_t i = n; i-- > 0 && !status;) {
+		uint32_t step = steps[i];
+		if (!(step & 1))
+			status = kr_vec_add(&ir->ctx->mem, &known, step / 2);
+		if (!status && ((step & 1) || i == 0)) {
+			status = kr_proof_add_path(proof, ir, known.at, known.n);
+			kr_vec_clear(&known);
+		}
+		if (!status && step & 1)
+			status = kr_proof_add_link(proof, links[step / 2]);
+	}
+	kr_vec_done(&ir->ctx->mem, &known);
+	return status;
+}
+
 enum kr_status kr_proof_end(struct kr_proof *proof)
 {
 	uint32_t first = open_first(proof);
@@ -202,25 +222,19 @@ static enum kr_status rule_out_by_overwrite(struct closing *c, kr_obs o, kr_vers
 			continue;
 		kr_vec_clear(&c->path);
 		bool found = true, reaches = true;
-		enum kr_status status = KR_OK;
 		if (w.i != KR_NONE)
-			status = kr_ir_path(ir, kr_ir_in(ir, KR_WW, w), kr_ir_out(ir, KR_WW, x), age,
-				&c->path, &found);
-		if (!status && found) {
+			KR_TRY(kr_ir_path(ir, kr_ir_in(ir, KR_WW, w), kr_ir_out(ir, KR_WW, x), age, &c->path,
+				&found));
+		if (found) {
 			kr_vec_clear(&c->path);
-			status = kr_ir_path(ir, kr_ir_out(ir, KR_WW, x), kr_ir_in(ir, KR_WR, obs->txn), age,
-				&c->path, &reaches);
+			KR_TRY(kr_ir_path(ir, kr_ir_out(ir, KR_WW, x), kr_ir_in(ir, KR_WR, obs->txn), age,
+				&c->path, &reaches));
 		}
-		if (status)
-			return status;
 		if (!found || !reaches)
 			continue;
 		struct kr_link link = {KR_RW, obs->txn, x, o, v, obs->key, KR_NONE};
-		status = add_lemma(c, link, &c->path);
-		if (!status)
-			status = explain_order(c, v, (kr_version){u}, age);
-		if (status)
-			return status;
+		KR_TRY(add_lemma(c, link, &c->path));
+		KR_TRY(explain_order(c, v, (kr_version){u}, age));
 		*done = true;
 	}
 	return KR_OK;
@@ -364,31 +378,30 @@ static enum kr_status explain_edge(struct closing *c, uint32_t index)
 		return KR_OK;
 	kr_bits_set(c->edges_done, index);
 	c->explaining = index;
-	enum kr_status status = KR_OK;
+
 	kr_obs o = {e->why};
 	kr_txn from = kr_ir_txn(ir, e->from), to = kr_ir_txn(ir, e->to);
 	if (e->kind == KR_WR || e->kind == KR_RW || e->rule == KR_RULE_READER || e->rule == KR_RULE_UPDATE)
-		status = explain_source(c, o);
+		KR_TRY(explain_source(c, o));
 	if (e->kind == KR_WW && e->rule == KR_RULE_GIVEN && ir->asg->norders > 0)
-		status = explain_given(c, from, to, (kr_key){e->why});
-	if (!status && (e->kind == KR_RW || e->rule == KR_RULE_UPDATE) && from.i != KR_NONE)
-		status = explain_order(c, ir->source[o.i],
-			kr_asg_version_of(ir->asg, to, ir->asg->obs[o.i].key), index);
-	if (!status && e->rule == KR_RULE_READER)
-		status = kr_proof_missed(c->proof, ir, o, from, index);
-	if (!status && e->rule == KR_RULE_UPDATE) {
+		KR_TRY(explain_given(c, from, to, (kr_key){e->why}));
+	if ((e->kind == KR_RW || e->rule == KR_RULE_UPDATE) && from.i != KR_NONE)
+		KR_TRY(explain_order(c, ir->source[o.i],
+			kr_asg_version_of(ir->asg, to, ir->asg->obs[o.i].key), index));
+	if (e->rule == KR_RULE_READER)
+		KR_TRY(kr_proof_missed(c->proof, ir, o, from, index));
+	if (e->rule == KR_RULE_UPDATE) {
 		kr_key key = ir->asg->obs[o.i].key;
 		struct kr_link links[2] = {{KR_RW, from, to, o, ir->source[o.i], key, KR_NONE},
 			{KR_WW, to, from, {KR_NONE}, {KR_NONE}, key, KR_NONE}};
-		status = add_pair(c, links);
+		KR_TRY(add_pair(c, links));
 	}
-	if (!status && e->rule == KR_RULE_WRITERS) {
-		status = need_path(c, kr_ir_in(ir, KR_WW, from), kr_ir_out(ir, KR_WW, to), index);
+	if (e->rule == KR_RULE_WRITERS) {
+		KR_TRY(need_path(c, kr_ir_in(ir, KR_WW, from), kr_ir_out(ir, KR_WW, to), index));
 		struct kr_link link = {KR_WW, to, from, {KR_NONE}, {KR_NONE}, {e->why}, KR_NONE};
-		if (!status)
-			status = add_lemma(c, link, &c->path);
+		KR_TRY(add_lemma(c, link, &c->path));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* The cycle of a known ww edge and its contrary: trivially forbidden, but it carries the edge into the

@@ -36,6 +36,10 @@ enum kr_status kr_proof_add_link(struct kr_proof *proof, struct kr_link link);
 /* known edges */
 enum kr_status kr_proof_add_path(struct kr_proof *proof, const struct kr_ir *ir, const uint32_t *edges,
 	uint32_t n);
+/* The same of steps, the last one first: a known edge e is 2e, the link of number l is 2l + 1. Known edges go
+ * in together, so that time nodes fold. */
+enum kr_status kr_proof_add_steps(struct kr_proof *proof, const struct kr_ir *ir, const uint32_t *steps,
+	uint32_t n, const struct kr_link *links);
 enum kr_status kr_proof_end(struct kr_proof *proof);
 
 /* Two parts of one key that one operation cannot have seen together. */

@@ -33,6 +33,7 @@ struct passed {
 };
 
 struct finder {
+	struct kr_arena arena;
 	struct kr_evident evident;
 	const struct kr_pattern *pattern;
 	struct kr_links links; /* of this search */
@@ -299,7 +300,6 @@ static void compare_cycles(struct finder *f, uint32_t n)
 static enum kr_status search(struct finder *f, uint32_t start)
 {
 	uint32_t most = f->best.of[0] < MOST_EDGES ? f->best.of[0] : MOST_EDGES, first = 0, depth = 0;
-	enum kr_status status = KR_OK;
 
 	if (f->pattern->longest && f->pattern->longest < most)
 		most = f->pattern->longest;
@@ -310,18 +310,18 @@ static enum kr_status search(struct finder *f, uint32_t start)
 	kr_vec_clear(&f->ways);
 	kr_vec_clear(&f->entries);
 	KR_TRY(kr_vec_add(&f->evident.ir->ctx->mem, &f->entries, (struct entry){start, KR_NONE}));
-	while (depth < most && f->goal == KR_NONE && first < f->entries.n && !status) {
+	while (depth < most && f->goal == KR_NONE && first < f->entries.n) {
 		uint32_t layer = first, end = f->entries.n;
-		for (; first < end && !status && f->steps < MOST_STEPS; first++)
-			status = expand(f, first, end);
+		for (; first < end && f->steps < MOST_STEPS; first++)
+			KR_TRY(expand(f, first, end));
 		pass_layer(f, layer, first);
 		if (first < end)
-			return status; /* half a layer would not have all ways */
+			return KR_OK; /* half a layer would not have all ways */
 		depth++;
 	}
-	if (!status && f->goal != KR_NONE)
+	if (f->goal != KR_NONE)
 		compare_cycles(f, depth);
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status search_sights(struct finder *f, kr_txn t)
@@ -341,21 +341,20 @@ static enum kr_status search_sights(struct finder *f, kr_txn t)
 static enum kr_status search_from(struct finder *f, kr_txn t)
 {
 	const struct kr_level *level = f->evident.ir->level;
-	enum kr_status status = KR_OK;
 
-	for (int i = 0; i < KR_PATTERNS_MOST && level->forbidden[i].allowed && !status; i++) {
+	for (int i = 0; i < KR_PATTERNS_MOST && level->forbidden[i].allowed; i++) {
 		f->pattern = &level->forbidden[i];
 		if (f->pattern->needed)
 			continue;
 		if (f->pattern->sight != KR_SIGHT_ANY) {
-			status = search_sights(f, t);
+			KR_TRY(search_sights(f, t));
 			continue;
 		}
-		status = search(f, state_of(t, 0, passes_reader(f, t)));
-		if (!status && has_turns(f->pattern))
-			status = search(f, state_of(t, 1, passes_reader(f, t)));
+		KR_TRY(search(f, state_of(t, 0, passes_reader(f, t))));
+		if (has_turns(f->pattern))
+			KR_TRY(search(f, state_of(t, 1, passes_reader(f, t))));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status search_all(struct finder *f, const struct kr_proof *proof)
@@ -386,23 +385,21 @@ enum kr_status kr_proof_shorten(struct kr_proof *proof, const struct kr_ir *ir)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
 	size_t states = (size_t)ir->asg->ntxns * 4;
-	struct finder f = {.best = {{MOST_EDGES + 1}}};
+	struct finder f = {.arena = {.mem = mem}, .best = {{MOST_EDGES + 1}}};
 	KR_TRY(kr_evident_init(&f.evident, ir));
 	if (proof->cycles.n == 1)
 		f.best = merit_of(ir->asg, &proof->links.at[proof->cycles.at[0].first],
 			proof->cycles.at[0].count);
-	f.at = kr_mem_alloc(mem, states, sizeof *f.at);
-	f.stamp = kr_mem_alloc(mem, states, sizeof *f.stamp);
-	f.passed = kr_mem_alloc(mem, 2 * (size_t)ir->asg->nsessions, sizeof *f.passed);
+	f.at = kr_arena_alloc(&f.arena, states, sizeof *f.at);
+	f.stamp = kr_arena_alloc(&f.arena, states, sizeof *f.stamp);
+	f.passed = kr_arena_alloc(&f.arena, 2 * (size_t)ir->asg->nsessions, sizeof *f.passed);
 	enum kr_status status = f.at && f.stamp && f.passed ? search_all(&f, proof) : KR_NOMEM;
 	if (!status && f.length > 0)
 		status = replace(proof, &f);
 	kr_vec_done(mem, &f.links);
 	kr_vec_done(mem, &f.entries);
 	kr_vec_done(mem, &f.ways);
-	kr_mem_free(mem, f.at, states, sizeof *f.at);
-	kr_mem_free(mem, f.stamp, states, sizeof *f.stamp);
-	kr_mem_free(mem, f.passed, 2 * (size_t)ir->asg->nsessions, sizeof *f.passed);
+	kr_arena_done(&f.arena);
 	kr_evident_done(&f.evident);
 	return status;
 }

@@ -178,16 +178,15 @@ static enum kr_status add_neighbours(const struct kr_ir *ir, struct kr_proof *pr
 	struct kr_link between[2] = {{KR_RW, writer(ir, y), writer(ir, b), o, x, key_of(ir, x), KR_NONE},
 		ww(ir, b, y)};
 	struct kr_link around[3] = {ww(ir, b, x), step_to(ir, y), ww(ir, y, b)};
-	enum kr_status status = KR_OK;
+
 	kr_proof_begin(proof);
-	for (size_t i = 0; i < KR_COUNT(between) && !status; i++)
-		status = kr_proof_add_link(proof, between[i]);
-	if (!status)
-		status = kr_proof_end(proof);
+	for (size_t i = 0; i < KR_COUNT(between); i++)
+		KR_TRY(kr_proof_add_link(proof, between[i]));
+	KR_TRY(kr_proof_end(proof));
 	kr_proof_begin(proof);
-	for (size_t i = 0; i < KR_COUNT(around) && !status; i++)
-		status = kr_proof_add_link(proof, around[i]);
-	return status ? status : kr_proof_end(proof);
+	for (size_t i = 0; i < KR_COUNT(around); i++)
+		KR_TRY(kr_proof_add_link(proof, around[i]));
+	return kr_proof_end(proof);
 }
 
 /* The order of b and every version of x's unit is one. */
@@ -222,16 +221,15 @@ static enum kr_status add_units(const struct kr_ir *ir, struct kr_proof *proof, 
 static enum kr_status justify(const struct kr_ir *ir, struct kr_proof *proof, kr_version a, kr_version b)
 {
 	kr_version x = kr_unit_first(ir, a), y = kr_unit_first(ir, b), c = a, d = b;
-	enum kr_status status = add_units(ir, proof, x, y);
-	if (!status && a.i != x.i && b.i != y.i) /* on neither row */
-		status = add_row(ir, proof, x, b);
+	KR_TRY(add_units(ir, proof, x, y));
+	if (a.i != x.i && b.i != y.i) /* on neither row */
+		KR_TRY(add_row(ir, proof, x, b));
 	kr_units_choice(ir, &c, &d);
-	if (status || (c.i == x.i && d.i == y.i))
-		return status;
-	status = add_units(ir, proof, c, d);
-	if (!status)
-		status = add_contrary(ir, proof, x, y, c, d);
-	return status ? status : add_contrary(ir, proof, y, x, d, c);
+	if (c.i == x.i && d.i == y.i)
+		return KR_OK;
+	KR_TRY(add_units(ir, proof, c, d));
+	KR_TRY(add_contrary(ir, proof, x, y, c, d));
+	return add_contrary(ir, proof, y, x, d, c);
 }
 
 /* Are the two of two units, whose order is not that of the pair alone? */
@@ -266,9 +264,8 @@ static enum kr_status justify_once(struct justifying *j, kr_version a, kr_versio
 		(id = kr_table_next(&j->table, &it)) != KR_NONE;)
 		if (j->pairs.at[id].a.i == pair.a.i && j->pairs.at[id].b.i == pair.b.i)
 			return KR_OK;
-	if (!kr_table_reserve(mem, &j->table) || !kr_vec_push(mem, &j->pairs, pair))
+	if (!kr_table_push(mem, &j->table, hash, &j->pairs, pair))
 		return KR_NOMEM;
-	kr_table_insert(&j->table, hash, j->pairs.n - 1);
 	return justify(j->ir, j->proof, a, b);
 }
 

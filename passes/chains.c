@@ -5,6 +5,7 @@
 #include "base/order.h"
 
 struct indexing {
+	struct kr_arena arena;
 	const struct kr_ir *ir;
 	const struct kr_clock *clock;
 	struct kr_chains *out;
@@ -52,9 +53,9 @@ static enum kr_status sort_writers(struct indexing *x)
 {
 	const struct kr_asg *asg = x->ir->asg;
 	struct kr_mem *mem = &x->ir->ctx->mem;
-	KR_TRY(kr_mem_new(mem, x->nodes, x->clock->nnodes));
-	KR_TRY(kr_mem_new(mem, x->by_chain, (size_t)x->clock->nchains + 2));
-	KR_TRY(kr_mem_new(mem, x->by_key, (size_t)asg->nkeys + 2));
+	KR_TRY(kr_arena_new(&x->arena, x->nodes, x->clock->nnodes));
+	KR_TRY(kr_arena_new(&x->arena, x->by_chain, (size_t)x->clock->nchains + 2));
+	KR_TRY(kr_arena_new(&x->arena, x->by_key, (size_t)asg->nkeys + 2));
 	list_nodes(x);
 	for (uint32_t v = 0; v < asg->nversions; v++)
 		if (counts(x, asg->versions[v].writer))
@@ -107,14 +108,11 @@ static enum kr_status make_segments(const struct indexing *x)
 
 enum kr_status kr_chains_init(struct kr_chains *c, const struct kr_ir *ir, const struct kr_clock *clock)
 {
-	struct kr_mem *mem = &ir->ctx->mem;
-	struct indexing x = {.ir = ir, .clock = clock, .out = c};
+	struct indexing x = {.arena = {.mem = &ir->ctx->mem}, .ir = ir, .clock = clock, .out = c};
 	enum kr_status status = sort_writers(&x);
 	if (!status)
 		status = make_segments(&x);
-	kr_mem_free(mem, x.nodes, clock->nnodes, sizeof *x.nodes);
-	kr_mem_free(mem, x.by_chain, (size_t)clock->nchains + 2, sizeof *x.by_chain);
-	kr_mem_free(mem, x.by_key, (size_t)ir->asg->nkeys + 2, sizeof *x.by_key);
+	kr_arena_done(&x.arena);
 	return status;
 }
 

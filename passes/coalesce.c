@@ -12,11 +12,10 @@ static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_er
 {
 	(void)change, (void)err;
 
-	enum kr_status status = ir->units ? KR_OK : kr_units_find(ir, false);
+	KR_TRY(ir->units ? KR_OK : kr_units_find(ir, false));
 
-	if (!status)
-		ir->units->merged = true;
-	return status;
+	ir->units->merged = true;
+	return KR_OK;
 }
 
 const struct kr_pass kr_pass_coalesce = {

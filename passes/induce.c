@@ -23,6 +23,7 @@ struct arc {
 KR_VEC_NAMED(arcs, struct arc);
 
 struct induced {
+	struct kr_arena arena;
 	struct kr_ir *ir;
 	uint32_t n; /* transactions, then time nodes */
 	struct arcs arcs;
@@ -137,10 +138,9 @@ static enum kr_status refresh(void *data, struct kr_ir *ir, bool *cyclic)
 {
 	struct induced *g = data;
 	(void)ir;
-	enum kr_status status = take_edges(g);
-	if (!status)
-		status = sort(g, cyclic);
-	return status || *cyclic ? status : close_over(g);
+	KR_TRY(take_edges(g));
+	KR_TRY(sort(g, cyclic));
+	return *cyclic ? KR_OK : close_over(g);
 }
 
 static bool writes_before(const void *data, kr_txn a, kr_txn b)
@@ -180,28 +180,25 @@ static bool applies(const struct kr_ir *ir)
 static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
-	struct induced g = {.ir = ir, .n = ir->asg->ntxns + (ir->nnodes - ir->first_time_node)};
+	struct induced g = {.arena = {.mem = mem},
+		.ir = ir,
+		.n = ir->asg->ntxns + (ir->nnodes - ir->first_time_node)};
 	size_t n = g.n, cells = n * KR_BITS_WORDS(n);
 	(void)err;
 	if (!applies(ir) || n > MOST_NODES)
 		return KR_OK;
-	g.plain = kr_mem_alloc(mem, n, sizeof *g.plain);
-	g.rw = kr_mem_alloc(mem, n, sizeof *g.rw);
-	g.sources = kr_mem_alloc(mem, n, sizeof *g.sources);
-	g.degree = kr_mem_alloc(mem, n, sizeof *g.degree);
-	g.order = kr_mem_alloc(mem, n, sizeof *g.order);
-	g.reach = kr_mem_alloc(mem, cells, sizeof *g.reach);
+	g.plain = kr_arena_alloc(&g.arena, n, sizeof *g.plain);
+	g.rw = kr_arena_alloc(&g.arena, n, sizeof *g.rw);
+	g.sources = kr_arena_alloc(&g.arena, n, sizeof *g.sources);
+	g.degree = kr_arena_alloc(&g.arena, n, sizeof *g.degree);
+	g.order = kr_arena_alloc(&g.arena, n, sizeof *g.order);
+	g.reach = kr_arena_alloc(&g.arena, cells, sizeof *g.reach);
 	bool ok = g.plain && g.rw && g.sources && g.degree && g.order && g.reach;
 	enum kr_status status = ok
 		? kr_prune(ir, &(struct kr_pruner){&g, refresh, writes_before, reaches_read, implied}, change)
 		: KR_NOMEM;
 	kr_vec_done(mem, &g.arcs);
-	kr_mem_free(mem, g.plain, n, sizeof *g.plain);
-	kr_mem_free(mem, g.rw, n, sizeof *g.rw);
-	kr_mem_free(mem, g.sources, n, sizeof *g.sources);
-	kr_mem_free(mem, g.degree, n, sizeof *g.degree);
-	kr_mem_free(mem, g.order, n, sizeof *g.order);
-	kr_mem_free(mem, g.reach, cells, sizeof *g.reach);
+	kr_arena_done(&g.arena);
 	return status;
 }
 

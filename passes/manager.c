@@ -281,28 +281,27 @@ enum kr_status kr_passes_run(struct kr_ir *ir, const char *list, const struct kr
 	const struct kr_modules *more = ir->ctx->modules;
 	struct word word;
 	uint32_t facts = ir->facts;
-	enum kr_status status = check(more, list, &facts, err);
+	KR_TRY(check(more, list, &facts, err));
 
 	if (!options)
 		options = &no_options;
-	if (!status && options->dump_after && strcmp(options->dump_after, "all") != 0 &&
+	if (options->dump_after && strcmp(options->dump_after, "all") != 0 &&
 		!kr_pass_find(more, options->dump_after))
-		status = fail_unknown(more, (struct word){options->dump_after, strlen(options->dump_after)},
+		return fail_unknown(more, (struct word){options->dump_after, strlen(options->dump_after)},
 			err);
-	if (!status && options->count)
-		status = kr_ir_count(ir, &counts);
-	while (!status && all != KR_CONFLICT && next_word(&list, &word)) {
+	if (options->count)
+		KR_TRY(kr_ir_count(ir, &counts));
+	while (all != KR_CONFLICT && next_word(&list, &word)) {
 		struct kr_pass_stat stat = {.pass = find_word(more, word)};
 
 		if (!stat.pass)
 			return fail_unknown(more, word, err); /* cannot be: the list was checked */
-		status = step(ir, options, &stat, &counts, err);
-		if (!status && stats && !kr_vec_push(&ir->ctx->mem, stats, stat))
-			status = KR_NOMEM;
-		if (!status && stat.change > all)
+		KR_TRY(step(ir, options, &stat, &counts, err));
+		if (stats && !kr_vec_push(&ir->ctx->mem, stats, stat))
+			return KR_NOMEM;
+		if (stat.change > all)
 			all = stat.change;
 	}
-	if (!status)
-		*change = all;
-	return status;
+	*change = all;
+	return KR_OK;
 }

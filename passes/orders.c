@@ -5,6 +5,7 @@
 #include "base/order.h"
 
 struct given {
+	struct kr_arena arena;
 	uint32_t *first;   /* nversions + 2 */
 	uint32_t *pairs;   /* norders: places in asg->orders */
 	uint32_t *visited; /* per version: 1 + the last version from which it was reached */
@@ -27,11 +28,10 @@ static bool holds(const struct kr_ir *ir, const struct kr_asg_order *order)
 static enum kr_status collect(struct given *g, const struct kr_ir *ir)
 {
 	const struct kr_asg *asg = ir->asg;
-	struct kr_mem *mem = &ir->ctx->mem;
 
-	KR_TRY(kr_mem_new(mem, g->first, (size_t)asg->nversions + 2));
-	KR_TRY(kr_mem_new(mem, g->pairs, asg->norders));
-	KR_TRY(kr_mem_new(mem, g->visited, asg->nversions));
+	KR_TRY(kr_arena_new(&g->arena, g->first, (size_t)asg->nversions + 2));
+	KR_TRY(kr_arena_new(&g->arena, g->pairs, asg->norders));
+	KR_TRY(kr_arena_new(&g->arena, g->visited, asg->nversions));
 	for (uint32_t i = 0; i < asg->norders; i++)
 		g->first[asg->orders[i].before.i + 2] += holds(ir, &asg->orders[i]);
 	kr_index_places(g->first, asg->nversions);
@@ -52,9 +52,9 @@ static enum kr_status bridge(struct given *g, const struct kr_ir *ir, kr_version
 	KR_TRY(kr_vec_add(mem, &g->stack, start));
 	while (g->stack.n > 0) {
 		kr_version v = kr_vec_pop(&g->stack);
-		enum kr_status status = kr_ctx_tick(ir->ctx);
+		KR_TRY(kr_ctx_tick(ir->ctx));
 
-		for (uint32_t i = g->first[v.i]; i < g->first[v.i + 1] && !status; i++) {
+		for (uint32_t i = g->first[v.i]; i < g->first[v.i + 1]; i++) {
 			kr_version next = ir->asg->orders[g->pairs[i]].after;
 			/* says nothing of a version that is not there */
 			bool seen = g->pairs[i] < ir->asg->norders_seen;
@@ -64,10 +64,8 @@ static enum kr_status bridge(struct given *g, const struct kr_ir *ir, kr_version
 			g->visited[next.i] = start.i + 1;
 			if (!(exists(ir, next) ? kr_vec_push(mem, &out->after, next)
 					       : kr_vec_push(mem, &g->stack, next)))
-				status = KR_NOMEM;
+				return KR_NOMEM;
 		}
-		if (status)
-			return status;
 	}
 	return KR_OK;
 }
@@ -88,7 +86,7 @@ static enum kr_status fill(struct kr_orders *orders, struct given *g, const stru
 enum kr_status kr_orders_init(struct kr_orders *orders, const struct kr_ir *ir)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
-	struct given g = {0};
+	struct given g = {.arena = {.mem = mem}};
 
 	*orders = (struct kr_orders){.mem = mem};
 	if (ir->asg->norders == 0)
@@ -98,9 +96,7 @@ enum kr_status kr_orders_init(struct kr_orders *orders, const struct kr_ir *ir)
 
 	enum kr_status status = orders->first ? fill(orders, &g, ir) : KR_NOMEM;
 
-	kr_mem_free(mem, g.first, (size_t)ir->asg->nversions + 2, sizeof *g.first);
-	kr_mem_free(mem, g.pairs, ir->asg->norders, sizeof *g.pairs);
-	kr_mem_free(mem, g.visited, ir->asg->nversions, sizeof *g.visited);
+	kr_arena_done(&g.arena);
 	kr_vec_done(mem, &g.stack);
 	if (status)
 		kr_orders_done(orders);

@@ -67,7 +67,6 @@ static enum kr_status walk_open(struct work *w, const struct kr_observation *obs
 {
 	const struct kr_asg *asg = w->ir->asg;
 	const struct kr_asg_set *set = &asg->sets[obs->set];
-	enum kr_status status = KR_OK;
 
 	if (w->walked[obs->set] == obs->key.i + 1)
 		return KR_OK;
@@ -76,42 +75,41 @@ static enum kr_status walk_open(struct work *w, const struct kr_observation *obs
 		uint32_t end = asg->keys[obs->key.i + 1].first;
 
 		for (uint32_t i = first_open(w, asg->keys[obs->key.i].first);
-			i < w->open.n && w->open.at[i].i < end && !status; i++) {
+			i < w->open.n && w->open.at[i].i < end; i++) {
 			if (kr_asg_in_set(asg, obs->set, w->open.at[i]))
-				status = enqueue(w, asg->versions[w->open.at[i].i].writer);
+				KR_TRY(enqueue(w, asg->versions[w->open.at[i].i].writer));
 		}
-		return status;
+		return KR_OK;
 	}
-	for (uint32_t i = set->first; i < set->first + set->count && !status; i++) {
+	for (uint32_t i = set->first; i < set->first + set->count; i++) {
 		kr_txn writer = asg->versions[asg->members[i].i].writer;
 
 		if (writer.i != KR_NONE && w->ir->presence[writer.i] == KR_OPEN)
-			status = enqueue(w, writer);
+			KR_TRY(enqueue(w, writer));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status drop_unseen(struct work *w, bool *changed)
 {
 	const struct kr_asg *asg = w->ir->asg;
-	enum kr_status status = enqueue_present(w);
+	KR_TRY(enqueue_present(w));
 
-	for (uint32_t i = 0; i < w->queue.n && !status; i++) {
+	for (uint32_t i = 0; i < w->queue.n; i++) {
 		kr_txn t = w->queue.at[i];
 
-		for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1] && !status; o++) {
-			status = walk_open(w, &asg->obs[o]);
-			if (!status)
-				status = kr_ctx_tick(w->ir->ctx);
+		for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1]; o++) {
+			KR_TRY(walk_open(w, &asg->obs[o]));
+			KR_TRY(kr_ctx_tick(w->ir->ctx));
 		}
 	}
-	for (uint32_t t = 0; t < asg->ntxns && !status; t++) {
+	for (uint32_t t = 0; t < asg->ntxns; t++) {
 		if (w->ir->presence[t] == KR_OPEN && !w->seen[t]) {
 			w->ir->presence[t] = KR_ABSENT_TXN;
 			*changed = true;
 		}
 	}
-	return status;
+	return KR_OK;
 }
 
 /* The writer of what o can only have seen becomes present. */

@@ -124,19 +124,17 @@ static enum kr_status force(struct work *w, kr_version x, kr_version y, enum ver
 {
 	const struct kr_ir *ir = w->ir;
 	kr_version last = kr_unit_last(ir, y), end = kr_unit_last(ir, x);
-	enum kr_status status = why == BY_READER
-		? add(w, KR_WW, KR_RULE_READER, writer(w, x), writer(w, last), o)
-		: add_writers(w, x, last);
-	for (kr_version v = last; v.i != y.i && !status; v = before(w, v))
-		status = add(w, KR_WW, KR_RULE_READER, writer(w, x), writer(w, before(w, v)),
-			ir->units->step[v.i].i);
-	for (kr_version v = x; v.i != end.i && !status;) {
+	KR_TRY(why == BY_READER ? add(w, KR_WW, KR_RULE_READER, writer(w, x), writer(w, last), o)
+				: add_writers(w, x, last));
+	for (kr_version v = last; v.i != y.i; v = before(w, v))
+		KR_TRY(add(w, KR_WW, KR_RULE_READER, writer(w, x), writer(w, before(w, v)),
+			ir->units->step[v.i].i));
+	for (kr_version v = x; v.i != end.i;) {
 		v = ir->units->next[v.i];
-		status = add(w, KR_RW, KR_RULE_LATER, writer(w, v), writer(w, y), ir->units->step[v.i].i);
-		if (!status)
-			status = add_writers(w, v, y);
+		KR_TRY(add(w, KR_RW, KR_RULE_LATER, writer(w, v), writer(w, y), ir->units->step[v.i].i));
+		KR_TRY(add_writers(w, v, y));
 	}
-	return status ? status : add_rw_from_readers(w, end, y);
+	return add_rw_from_readers(w, end, y);
 }
 
 static enum kr_status decide(struct work *w, struct pair p, bool *decided)
@@ -156,19 +154,18 @@ static enum kr_status decide(struct work *w, struct pair p, bool *decided)
 static enum kr_status run_round(struct work *w)
 {
 	uint32_t kept = 0;
-	enum kr_status status = KR_OK;
+
 	w->added = 0;
-	for (uint32_t i = 0; i < w->open.n && !status; i++) {
+	for (uint32_t i = 0; i < w->open.n; i++) {
 		bool decided;
-		status = kr_ctx_tick(w->ir->ctx);
-		if (!status)
-			status = decide(w, w->open.at[i], &decided);
-		if (!status && !decided)
+		KR_TRY(kr_ctx_tick(w->ir->ctx));
+		KR_TRY(decide(w, w->open.at[i], &decided));
+		if (!decided)
 			w->open.at[kept++] = w->open.at[i];
 	}
 	w->open.n = kept;
 	kr_ctx_progress(w->ir->ctx, "ruling out orders, open choices:", kept, 0);
-	return status ? status : kr_vec_push(&w->ir->ctx->mem, &w->ir->undecided, kept) ? KR_OK : KR_NOMEM;
+	return kr_vec_add(&w->ir->ctx->mem, &w->ir->undecided, kept);
 }
 
 static enum kr_status list(struct work *w)

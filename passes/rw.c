@@ -18,6 +18,7 @@
 enum { SPREAD = 16, KEPT = 4 };
 
 struct work {
+	struct kr_arena arena;
 	struct kr_ir *ir;
 	struct kr_orders orders;
 	uint8_t *follows;    /* per version: another written one is known to lead to it by wr or ww */
@@ -73,7 +74,7 @@ static enum kr_status fill_successors(struct work *w)
 {
 	const struct kr_asg *asg = w->ir->asg;
 
-	KR_TRY(kr_mem_new(&w->ir->ctx->mem, w->rmw, w->nrmw));
+	KR_TRY(kr_arena_new(&w->arena, w->rmw, w->nrmw));
 	for (uint32_t o = 0; o < asg->nobs; o++) {
 		kr_version u = successor(w, (kr_obs){o});
 
@@ -172,13 +173,12 @@ static enum kr_status link_all(struct work *w)
 static enum kr_status prepare(struct work *w)
 {
 	const struct kr_asg *asg = w->ir->asg;
-	struct kr_mem *mem = &w->ir->ctx->mem;
 
-	KR_TRY(kr_mem_new(mem, w->follows, asg->nversions));
-	KR_TRY(kr_mem_new(mem, w->readers, asg->nversions));
-	KR_TRY(kr_mem_new(mem, w->rmw_first, (size_t)asg->nversions + 2));
-	KR_TRY(kr_mem_new(mem, w->early_first, (size_t)asg->nkeys + 1));
-	KR_TRY(kr_mem_new(mem, w->linked, asg->ntxns));
+	KR_TRY(kr_arena_new(&w->arena, w->follows, asg->nversions));
+	KR_TRY(kr_arena_new(&w->arena, w->readers, asg->nversions));
+	KR_TRY(kr_arena_new(&w->arena, w->rmw_first, (size_t)asg->nversions + 2));
+	KR_TRY(kr_arena_new(&w->arena, w->early_first, (size_t)asg->nkeys + 1));
+	KR_TRY(kr_arena_new(&w->arena, w->linked, asg->ntxns));
 
 	KR_TRY(kr_orders_init(&w->orders, w->ir));
 
@@ -189,22 +189,16 @@ static enum kr_status prepare(struct work *w)
 
 static void release(struct work *w)
 {
-	const struct kr_asg *asg = w->ir->asg;
 	struct kr_mem *mem = &w->ir->ctx->mem;
 
 	kr_orders_done(&w->orders);
-	kr_mem_free(mem, w->follows, asg->nversions, sizeof *w->follows);
-	kr_mem_free(mem, w->readers, asg->nversions, sizeof *w->readers);
-	kr_mem_free(mem, w->rmw_first, (size_t)asg->nversions + 2, sizeof *w->rmw_first);
-	kr_mem_free(mem, w->rmw, w->nrmw, sizeof *w->rmw);
-	kr_mem_free(mem, w->early_first, (size_t)asg->nkeys + 1, sizeof *w->early_first);
-	kr_mem_free(mem, w->linked, asg->ntxns, sizeof *w->linked);
+	kr_arena_done(&w->arena);
 	kr_vec_done(mem, &w->early);
 }
 
 static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)
 {
-	struct work w = {.ir = ir};
+	struct work w = {.arena = {.mem = &ir->ctx->mem}, .ir = ir};
 	uint32_t before = ir->edges.n;
 
 	(void)err;

@@ -17,14 +17,12 @@ static enum kr_status drain(struct kr_saturation *s, uint64_t *changed)
 	kr_node v;
 	uint64_t visits = 0;
 	while (ir->clock->cyclic.i == KR_NONE && !s->conflict && kr_clock_take(ir, &v, changed)) {
-		enum kr_status status = kr_ctx_spend(ir->ctx, 1 + ir->clock->words);
+		KR_TRY(kr_ctx_spend(ir->ctx, 1 + ir->clock->words));
 		kr_txn t = kr_ir_txn(ir, v);
 		if (t.i != KR_NONE && !s->begun[v.i])
 			memset(changed, 0xff, ir->clock->words * sizeof *changed);
-		if (!status && t.i != KR_NONE && kr_ir_is_present(ir, t))
-			status = kr_saturation_visit(s, v, changed);
-		if (status)
-			return status;
+		if (t.i != KR_NONE && kr_ir_is_present(ir, t))
+			KR_TRY(kr_saturation_visit(s, v, changed));
 		if ((++visits & 4095) == 0)
 			kr_ctx_progress(ir->ctx, "following what must come before, steps:", visits, 0);
 	}

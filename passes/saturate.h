@@ -7,6 +7,7 @@
 #include "passes/pass.h"
 
 struct kr_saturation {
+	struct kr_arena arena;
 	struct kr_ir *ir;
 	struct kr_chains chains;        /* of the graph's clock */
 	/* per version: an observation that saw it, or KR_NONE; continued in reader_next */
@@ -19,7 +20,6 @@ struct kr_saturation {
 	/* per observation that is open at first: two candidates believed possible while it is; KR_NONE: never
 	 * looked */
 	kr_version (*watch)[2];
-	uint32_t watched; /* all observations, or none where none is open */
 	/* per key with an untold initial value: the set of the observations that saw it, KR_NONE: none yet */
 	uint32_t *bound;
 	/* some source became known since open observations were last looked at together */

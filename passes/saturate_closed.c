@@ -11,11 +11,7 @@ struct placed {
 	uint32_t rank, version;
 };
 
-static int by_rank(const void *a, const void *b)
-{
-	const struct placed *x = a, *y = b;
-	return KR_ORDER(x->rank, y->rank);
-}
+KR_BY(by_rank, struct placed, rank);
 
 /* Keys of predicate observations are none of these. */
 static void leave_out_predicates(struct kr_saturation *s)

@@ -19,20 +19,16 @@ void kr_saturation_saw(struct kr_saturation *s, kr_obs o, kr_version seen)
 
 static enum kr_status index_readers(struct kr_saturation *s)
 {
-	struct kr_mem *mem = &s->ir->ctx->mem;
 	const struct kr_asg *asg = s->ir->asg;
-	s->reader_head = kr_mem_alloc(mem, asg->nversions, sizeof *s->reader_head);
-	s->reader_next = kr_mem_alloc(mem, asg->nobs, sizeof *s->reader_next);
-	s->matched = kr_mem_alloc(mem, KR_BITS_WORDS(asg->nversions), sizeof *s->matched);
-	s->nearest = kr_mem_alloc(mem, asg->nversions, sizeof *s->nearest);
-	s->watched = kr_ir_known_sources(s->ir) < asg->nobs ? asg->nobs : 0;
-	s->watch = kr_mem_alloc(mem, s->watched, sizeof *s->watch);
-	s->begun = kr_mem_alloc(mem, s->ir->nnodes, sizeof *s->begun);
-	s->bound = kr_mem_alloc(mem, asg->nkeys, sizeof *s->bound);
-	s->closed = kr_mem_alloc(mem, KR_BITS_WORDS(asg->nkeys), sizeof *s->closed);
-	if (!s->reader_head || !s->reader_next || !s->matched || !s->nearest || !s->watch || !s->begun ||
-		!s->bound || !s->closed)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(&s->arena, s->reader_head, asg->nversions));
+	KR_TRY(kr_arena_new(&s->arena, s->reader_next, asg->nobs));
+	KR_TRY(kr_arena_new(&s->arena, s->matched, KR_BITS_WORDS(asg->nversions)));
+	KR_TRY(kr_arena_new(&s->arena, s->nearest, asg->nversions));
+	/* all observations, or none where none is open */
+	KR_TRY(kr_arena_new(&s->arena, s->watch, kr_ir_known_sources(s->ir) < asg->nobs ? asg->nobs : 0));
+	KR_TRY(kr_arena_new(&s->arena, s->begun, s->ir->nnodes));
+	KR_TRY(kr_arena_new(&s->arena, s->bound, asg->nkeys));
+	KR_TRY(kr_arena_new(&s->arena, s->closed, KR_BITS_WORDS(asg->nkeys)));
 	for (uint32_t k = 0; k < asg->nkeys; k++)
 		s->bound[k] = KR_NONE;
 	for (uint32_t v = 0; v < asg->nversions; v++)
@@ -51,7 +47,7 @@ static enum kr_status index_readers(struct kr_saturation *s)
 
 enum kr_status kr_saturation_init(struct kr_saturation *s, struct kr_ir *ir)
 {
-	*s = (struct kr_saturation){.ir = ir};
+	*s = (struct kr_saturation){.arena = {.mem = &ir->ctx->mem}, .ir = ir};
 	KR_TRY(kr_chains_init(&s->chains, ir, ir->clock));
 	KR_TRY(index_readers(s));
 	return kr_saturation_close(s);
@@ -62,12 +58,5 @@ void kr_saturation_done(struct kr_saturation *s)
 	struct kr_mem *mem = &s->ir->ctx->mem;
 	const struct kr_asg *asg = s->ir->asg;
 	kr_chains_done(&s->chains, mem, asg);
-	kr_mem_free(mem, s->reader_head, asg->nversions, sizeof *s->reader_head);
-	kr_mem_free(mem, s->reader_next, asg->nobs, sizeof *s->reader_next);
-	kr_mem_free(mem, s->matched, KR_BITS_WORDS(asg->nversions), sizeof *s->matched);
-	kr_mem_free(mem, s->nearest, asg->nversions, sizeof *s->nearest);
-	kr_mem_free(mem, s->watch, s->watched, sizeof *s->watch);
-	kr_mem_free(mem, s->bound, asg->nkeys, sizeof *s->bound);
-	kr_mem_free(mem, s->closed, KR_BITS_WORDS(asg->nkeys), sizeof *s->closed);
-	kr_mem_free(mem, s->begun, s->ir->nnodes, sizeof *s->begun);
+	kr_arena_done(&s->arena);
 }

@@ -210,13 +210,10 @@ static enum kr_status order_after(struct kr_saturation *s, kr_version later, con
 		if (last.i == KR_NONE)
 			continue;
 		kr_txn a = writer_of(s, last);
-		enum kr_status status = kr_clock_implies(s->ir, KR_WW, a, b)
-			? KR_OK
-			: add(s, KR_WW, KR_RULE_WRITERS, a, b, s->ir->asg->versions[later.i].key.i);
-		if (!status)
-			status = kr_saturation_rw_from_readers(s, last, later);
-		if (status)
-			return status;
+		KR_TRY(kr_clock_implies(s->ir, KR_WW, a, b)
+				? KR_OK
+				: add(s, KR_WW, KR_RULE_WRITERS, a, b, s->ir->asg->versions[later.i].key.i));
+		KR_TRY(kr_saturation_rw_from_readers(s, last, later));
 		keep_nearest(s, last, later);
 	}
 	return KR_OK;

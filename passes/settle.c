@@ -39,11 +39,9 @@ static enum kr_status look_at(struct work *w, kr_txn t, struct kr_err *err)
 	const struct kr_asg *asg = w->ir->asg;
 
 	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1]; o++) {
-		enum kr_status status = kr_ctx_tick(w->ir->ctx);
+		KR_TRY(kr_ctx_tick(w->ir->ctx));
 		kr_version v = {KR_NONE};
 
-		if (status)
-			return status;
 		kr_only_fetch(asg, o);
 		if (w->ir->source[o].i != KR_NONE)
 			continue;
@@ -54,9 +52,7 @@ static enum kr_status look_at(struct work *w, kr_txn t, struct kr_err *err)
 			return kr_err_set(err, KR_INTERNAL,
 				"observation %u of transaction %u has no candidate", o, t.i);
 		if (n == 1)
-			status = settle(w, (kr_obs){o}, v);
-		if (status)
-			return status;
+			KR_TRY(settle(w, (kr_obs){o}, v));
 	}
 	return KR_OK;
 }

@@ -25,16 +25,15 @@ static bool writes(const struct kr_ir *ir, uint32_t t)
  * `before` leads back along the session. */
 static enum kr_status link_around(struct kr_ir *ir, kr_txn last, kr_txn t, const kr_txn *before)
 {
-	enum kr_status status = KR_OK;
 	bool near = true;
 
-	for (kr_txn a = last; a.i != KR_NONE && !status; a = before[a.i], near = false) {
+	for (kr_txn a = last; a.i != KR_NONE; a = before[a.i], near = false) {
 		if (!near && (writes(ir, a.i) || writes(ir, t.i)))
-			status = add(ir, a, t);
+			KR_TRY(add(ir, a, t));
 		if (writes(ir, a.i))
 			break;
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status link_sessions(struct kr_ir *ir, kr_txn *last, kr_txn *before)
@@ -45,19 +44,17 @@ static enum kr_status link_sessions(struct kr_ir *ir, kr_txn *last, kr_txn *befo
 		last[s].i = KR_NONE;
 	for (uint32_t t = 0; t < asg->ntxns; t++) {
 		uint32_t session = asg->txns[t].session;
-		enum kr_status status = kr_ctx_tick(ir->ctx);
+		KR_TRY(kr_ctx_tick(ir->ctx));
 
-		if (!status && session != KR_NONE && ir->presence[t] != KR_ABSENT_TXN) {
+		if (session != KR_NONE && ir->presence[t] != KR_ABSENT_TXN) {
 			if (last[session].i != KR_NONE)
-				status = add(ir, last[session], (kr_txn){t});
-			if (!status && kr_level_asks(ir->level) == KR_ASK_READERS)
-				status = link_around(ir, last[session], (kr_txn){t}, before);
+				KR_TRY(add(ir, last[session], (kr_txn){t}));
+			if (kr_level_asks(ir->level) == KR_ASK_READERS)
+				KR_TRY(link_around(ir, last[session], (kr_txn){t}, before));
 			before[t] = last[session];
 			if (!asg->txns[t].outcome_unknown)
 				last[session].i = t;
 		}
-		if (status)
-			return status;
 	}
 	return KR_OK;
 }

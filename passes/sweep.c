@@ -47,6 +47,7 @@ struct found {
 };
 
 struct sweep {
+	struct kr_arena arena;
 	struct kr_ir *ir;
 	struct kr_readers readers;
 	kr_node *order;
@@ -224,11 +225,7 @@ static enum kr_status force(struct sweep *s, const struct keyed *k, uint32_t v, 
 	return status ? status : add_rw_from_readers(s, k, v, f->version);
 }
 
-static int by_rank(const void *a, const void *b)
-{
-	const struct found *x = a, *y = b;
-	return KR_ORDER(x->rank, y->rank);
-}
+KR_BY(by_rank, struct found, rank);
 
 static enum kr_status look_at_version(struct sweep *s, uint32_t from, uint32_t v)
 {
@@ -348,38 +345,28 @@ static size_t matrix_words(const struct kr_asg *asg, uint32_t k)
 static enum kr_status begin(struct sweep *s)
 {
 	const struct kr_asg *asg = s->ir->asg;
-	struct kr_mem *mem = &s->ir->ctx->mem;
 	size_t n = s->ir->nnodes;
-	KR_TRY(kr_mem_new(mem, s->order, n));
-	KR_TRY(kr_mem_new(mem, s->rank, n));
-	KR_TRY(kr_mem_new(mem, s->pred_first, n + 2));
-	KR_TRY(kr_mem_new(mem, s->fresh_head, n));
-	KR_TRY(kr_mem_new(mem, s->rows, n * WORDS));
-	KR_TRY(kr_mem_new(mem, s->matrix_first, asg->nkeys));
-	KR_TRY(kr_mem_new(mem, s->found, VERSIONS_MOST));
+	KR_TRY(kr_arena_new(&s->arena, s->order, n));
+	KR_TRY(kr_arena_new(&s->arena, s->rank, n));
+	KR_TRY(kr_arena_new(&s->arena, s->pred_first, n + 2));
+	KR_TRY(kr_arena_new(&s->arena, s->fresh_head, n));
+	KR_TRY(kr_arena_new(&s->arena, s->rows, n * WORDS));
+	KR_TRY(kr_arena_new(&s->arena, s->matrix_first, asg->nkeys));
+	KR_TRY(kr_arena_new(&s->arena, s->found, VERSIONS_MOST));
 	for (uint32_t k = 0; k < asg->nkeys; k++) {
 		s->matrix_first[k] = s->nmatrix;
 		s->nmatrix += matrix_words(asg, k);
 	}
-	s->matrix = kr_mem_alloc(mem, s->nmatrix, sizeof *s->matrix);
+	KR_TRY(kr_arena_new(&s->arena, s->matrix, s->nmatrix));
 	return s->matrix ? kr_readers_init(&s->readers, s->ir) : KR_NOMEM;
 }
 
 static void end(struct sweep *s)
 {
-	const struct kr_asg *asg = s->ir->asg;
 	struct kr_mem *mem = &s->ir->ctx->mem;
-	size_t n = s->ir->nnodes;
-	kr_mem_free(mem, s->order, n, sizeof *s->order);
-	kr_mem_free(mem, s->rank, n, sizeof *s->rank);
-	kr_mem_free(mem, s->pred_first, n + 2, sizeof *s->pred_first);
+	kr_arena_done(&s->arena);
 	kr_mem_free(mem, s->preds, s->npreds, sizeof *s->preds);
-	kr_mem_free(mem, s->fresh_head, n, sizeof *s->fresh_head);
 	kr_vec_done(mem, &s->fresh);
-	kr_mem_free(mem, s->rows, n * WORDS, sizeof *s->rows);
-	kr_mem_free(mem, s->matrix_first, asg->nkeys, sizeof *s->matrix_first);
-	kr_mem_free(mem, s->matrix, s->nmatrix, sizeof *s->matrix);
-	kr_mem_free(mem, s->found, VERSIONS_MOST, sizeof *s->found);
 	kr_readers_done(&s->readers, s->ir);
 }
 
@@ -403,7 +390,7 @@ static bool applies(const struct kr_ir *ir)
 
 enum kr_status kr_sweep(struct kr_ir *ir, enum kr_change *change)
 {
-	struct sweep s = {.ir = ir};
+	struct sweep s = {.arena = {.mem = &ir->ctx->mem}, .ir = ir};
 	if (!applies(ir))
 		return KR_OK;
 	enum kr_status status = begin(&s);

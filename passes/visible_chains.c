@@ -52,13 +52,11 @@ static enum kr_status make_graph(struct chains *c, bool *cyclic)
 	c->graph = *c->w->ir;
 	c->graph.clock = NULL;
 
-	enum kr_status status = all_count(c->w) ? KR_OK : copy_graph(c);
-
-	if (!status)
-		status = kr_clock_build(&c->graph, cyclic);
-	for (uint32_t v = 0; !status && !*cyclic && v < c->graph.nnodes; v++)
+	KR_TRY(all_count(c->w) ? KR_OK : copy_graph(c));
+	KR_TRY(kr_clock_build(&c->graph, cyclic));
+	for (uint32_t v = 0; !*cyclic && v < c->graph.nnodes; v++)
 		c->w->all &= c->graph.clock->chain[v] != KR_NONE;
-	return status;
+	return KR_OK;
 }
 
 static void release(struct chains *c)

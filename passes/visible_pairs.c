@@ -16,6 +16,7 @@ struct last {
 };
 
 struct pairs {
+	struct kr_arena arena;
 	struct kr_visibility *w;
 	const struct kr_ir *ir;
 	const struct kr_asg *asg;
@@ -170,25 +171,18 @@ struct ending {
 	uint32_t version;
 };
 
-static int by_end(const void *a, const void *b)
-{
-	const struct ending *x = a, *y = b;
-	return kr_then(KR_ORDER(x->end, y->end), KR_ORDER(x->version, y->version));
-}
+KR_BY_BOTH(by_end, struct ending, end, version);
 
 static enum kr_status index_ends(struct pairs *x)
 {
 	const struct kr_asg *asg = x->asg;
 	struct kr_mem *mem = &x->ir->ctx->mem;
-	struct ending *of_key = kr_mem_alloc(mem, asg->nversions, sizeof *of_key);
+	struct ending *of_key;
 	uint32_t all = 0;
 
-	x->by_end = kr_mem_alloc(mem, asg->nversions, sizeof *x->by_end);
-	x->end_first = kr_mem_alloc(mem, (size_t)asg->nkeys + 1, sizeof *x->end_first);
-	if (!of_key || !x->by_end || !x->end_first) {
-		kr_mem_free(mem, of_key, asg->nversions, sizeof *of_key);
-		return KR_NOMEM;
-	}
+	KR_TRY(kr_arena_new(&x->arena, x->by_end, asg->nversions));
+	KR_TRY(kr_arena_new(&x->arena, x->end_first, (size_t)asg->nkeys + 1));
+	KR_TRY(kr_mem_new(mem, of_key, asg->nversions));
 	for (uint32_t k = 0; k < asg->nkeys; k++) {
 		uint32_t n = 0;
 		for (uint32_t v = asg->keys[k].first + 1; v < asg->keys[k + 1].first; v++) {
@@ -215,14 +209,13 @@ static uint32_t session_of(const struct pairs *x, uint32_t t)
 static enum kr_status prepare(struct pairs *x)
 {
 	const struct kr_asg *asg = x->asg;
-	struct kr_mem *mem = &x->ir->ctx->mem;
 
-	KR_TRY(kr_mem_new(mem, x->mine, asg->nkeys));
-	KR_TRY(kr_mem_new(mem, x->met, asg->ntxns));
-	KR_TRY(kr_mem_new(mem, x->last, asg->nkeys));
-	KR_TRY(kr_mem_new(mem, x->former, asg->nversions));
-	KR_TRY(kr_mem_new(mem, x->by_session, asg->ntxns));
-	KR_TRY(kr_mem_new(mem, x->first, (size_t)asg->nsessions + 3));
+	KR_TRY(kr_arena_new(&x->arena, x->mine, asg->nkeys));
+	KR_TRY(kr_arena_new(&x->arena, x->met, asg->ntxns));
+	KR_TRY(kr_arena_new(&x->arena, x->last, asg->nkeys));
+	KR_TRY(kr_arena_new(&x->arena, x->former, asg->nversions));
+	KR_TRY(kr_arena_new(&x->arena, x->by_session, asg->ntxns));
+	KR_TRY(kr_arena_new(&x->arena, x->first, (size_t)asg->nsessions + 3));
 	for (uint32_t k = 0; k < asg->nkeys; k++)
 		x->last[k].session = KR_NONE;
 	for (uint32_t t = 0; t < asg->ntxns; t++)
@@ -232,21 +225,6 @@ static enum kr_status prepare(struct pairs *x)
 		x->by_session[x->first[session_of(x, t) + 1]++].i = t;
 	return x->w->pattern->allowed & KR_BIT(KR_RT) && x->ir->order == KR_ORDER_REALTIME ? index_ends(x)
 											   : KR_OK;
-}
-
-static void release(struct pairs *x)
-{
-	const struct kr_asg *asg = x->asg;
-	struct kr_mem *mem = &x->ir->ctx->mem;
-
-	kr_mem_free(mem, x->mine, asg->nkeys, sizeof *x->mine);
-	kr_mem_free(mem, x->met, asg->ntxns, sizeof *x->met);
-	kr_mem_free(mem, x->last, asg->nkeys, sizeof *x->last);
-	kr_mem_free(mem, x->former, asg->nversions, sizeof *x->former);
-	kr_mem_free(mem, x->by_session, asg->ntxns, sizeof *x->by_session);
-	kr_mem_free(mem, x->first, (size_t)asg->nsessions + 3, sizeof *x->first);
-	kr_mem_free(mem, x->by_end, asg->nversions, sizeof *x->by_end);
-	kr_mem_free(mem, x->end_first, (size_t)asg->nkeys + 1, sizeof *x->end_first);
 }
 
 static enum kr_status look_at(const struct pairs *x, kr_txn t)
@@ -269,11 +247,11 @@ static enum kr_status look_at(const struct pairs *x, kr_txn t)
 
 enum kr_status kr_visible_pairs(struct kr_visibility *w)
 {
-	struct pairs x = {.w = w, .ir = w->ir, .asg = w->ir->asg};
+	struct pairs x = {.arena = {.mem = &w->ir->ctx->mem}, .w = w, .ir = w->ir, .asg = w->ir->asg};
 	enum kr_status status = prepare(&x);
 
 	for (uint32_t i = 0; i < x.asg->ntxns && !status && !w->ir->conflict; i++)
 		status = look_at(&x, x.by_session[i]);
-	release(&x);
+	kr_arena_done(&x.arena);
 	return status;
 }
