@@ -152,12 +152,11 @@ static bool tells_presence(const struct kr_claim *c, const struct kr_facts *f)
 static enum kr_status may_be_initial(const struct kr_claim *c, const struct kr_facts *f, bool *out)
 {
 	struct kr_claim other = *c;
-	enum kr_status status = KR_OK;
 
 	*out = f->untold && !kr_facts_grows(f, c->key) && c->saw.test == KR_SAW_VALUE &&
 		kr_history_may_start(f->h, c->key, c->saw.value);
-	for (uint32_t i = *out ? f->sight_first[c->key.i] : 0;
-		*out && i < f->sight_first[c->key.i + 1] && status == KR_OK; i++) {
+	for (uint32_t i = *out ? f->sight_first[c->key.i] : 0; *out && i < f->sight_first[c->key.i + 1];
+		i++) {
 		const struct kr_fact_sight *s = &f->sights[i];
 		struct writers by = {0};
 		if (s->other || s->value.i == c->saw.value.i ||
@@ -165,10 +164,10 @@ static enum kr_status may_be_initial(const struct kr_claim *c, const struct kr_f
 			continue;
 		other.txn = s->txn;
 		other.saw.value = s->value;
-		status = find_writers(&other, f, &by);
+		KR_TRY(find_writers(&other, f, &by));
 		*out = is_written(&by);
 	}
-	return status;
+	return KR_OK;
 }
 
 /* What was seen of a key that the transaction had written before is garbage only if nobody ever wrote
@@ -177,25 +176,23 @@ static enum kr_status check_unwritten(const struct kr_claim *c, const struct kr_
 {
 	struct writers by = {0};
 	bool initial = false, unwritten = false;
-	enum kr_status status = KR_OK;
 
 	bool garbage = c->v->cert->anomaly.kind == KR_GARBAGE_READ,
 	     aborted = c->v->cert->anomaly.kind == KR_ABORTED_READ;
 
 	if ((garbage || aborted) && kr_facts_grows(f, c->key) &&
 		c->v->h->keys.at[c->key.i].kind != KR_KIND_COUNTER) {
-		status = kr_claim_unwritten(c, f, &unwritten);
+		KR_TRY(kr_claim_unwritten(c, f, &unwritten));
 	} else if (garbage && !kr_facts_grows(f, c->key) && c->saw.test == KR_SAW_VALUE) {
-		status = find_writers(c, f, &by);
-		if (status == KR_OK)
-			status = kr_saw_allows(f->h, &c->saw, c->key, f->h->keys.at[c->key.i].initial,
-				&initial, c->v->err);
-		if (status == KR_OK && f->untold)
-			status = may_be_initial(c, f, &initial);
+		KR_TRY(find_writers(c, f, &by));
+		KR_TRY(kr_saw_allows(f->h, &c->saw, c->key, f->h->keys.at[c->key.i].initial, &initial,
+			c->v->err));
+		if (f->untold)
+			KR_TRY(may_be_initial(c, f, &initial));
 		unwritten = !is_written(&by) && !initial;
 	}
-	if (status != KR_OK || unwritten)
-		return status;
+	if (unwritten)
+		return KR_OK;
 	return kr_err_set(c->v->err, KR_BAD, "at operation %u %s had written %s itself", (unsigned)c->op,
 		c->txn_name.text, c->key_name.text);
 }
@@ -234,7 +231,6 @@ static enum kr_status check_read(const struct kr_claim *c, const struct kr_facts
 	kr_txn writer;
 	bool found, external = kr_facts_sight(f, c->txn, c->op, c->key, (kr_value){KR_NONE}, &sight);
 	enum kr_grow_mode mode = kr_facts_mode(f, c->key);
-	enum kr_status status = KR_OK;
 
 	if (!external)
 		return check_unwritten(c, f);
@@ -257,10 +253,9 @@ static enum kr_status check_read(const struct kr_claim *c, const struct kr_facts
 	if (found && (writer.i == KR_NONE ? !f->untold : f->h->txns.at[writer.i].status != KR_UNKNOWN))
 		return can_have_seen(c, writer);
 	if (found) /* unless that cannot have taken effect, or been so */
-		status = check_unexplained(c, writer);
-	if (status == KR_OK)
-		status = find_writers(c, f, &by);
-	return status == KR_OK ? check_name(c, &by) : status;
+		KR_TRY(check_unexplained(c, writer));
+	KR_TRY(find_writers(c, f, &by));
+	return check_name(c, &by);
 }
 
 /* ---- transactions that do not see their own writes ---- */
@@ -297,11 +292,10 @@ static enum kr_status check_internal(const struct kr_claim *c)
 static enum kr_status check_garbage(const struct kr_claim *c)
 {
 	bool garbage = false;
-	enum kr_status status =
-		kr_verify_garbage(c->v, &(struct kr_garbage_place){c->txn, c->op, c->key}, &garbage);
+	KR_TRY(kr_verify_garbage(c->v, &(struct kr_garbage_place){c->txn, c->op, c->key}, &garbage));
 
-	if (status != KR_OK || garbage)
-		return status;
+	if (garbage)
+		return KR_OK;
 	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is no garbage read of %s", (unsigned)c->op,
 		c->txn_name.text, c->key_name.text);
 }

@@ -39,14 +39,13 @@ static bool is_named_rightly(const struct kr_claim *c, const struct evidence *e)
 enum kr_status kr_claim_is_named(const struct kr_claim *c, bool *out)
 {
 	struct evidence evidence = {0};
-	enum kr_status status = KR_OK;
 
-	for (kr_txn t = {0}; t.i < c->v->h->txns.n && status == KR_OK; t.i++) {
+	for (kr_txn t = {0}; t.i < c->v->h->txns.n; t.i++) {
 		find_evidence(c, t, &evidence);
-		status = kr_ctx_tick(c->v->ctx);
+		KR_TRY(kr_ctx_tick(c->v->ctx));
 	}
 	*out = is_named_rightly(c, &evidence);
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_claim_by_cases(const struct kr_claim *c, bool *out)

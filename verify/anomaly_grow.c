@@ -34,13 +34,12 @@ static enum kr_status initial_count(const struct shown *s, uint32_t element, uin
 {
 	const uint32_t *members;
 	uint32_t count;
-	enum kr_status status =
-		kr_grow_array(s->f->grow, s->c->key, s->f->h->keys.at[s->c->key.i].initial, &members, &count);
+	KR_TRY(kr_grow_array(s->f->grow, s->c->key, s->f->h->keys.at[s->c->key.i].initial, &members, &count));
 
 	*out = 0;
-	for (uint32_t i = 0; status == KR_OK && count != KR_NONE && i < count; i++)
+	for (uint32_t i = 0; count != KR_NONE && i < count; i++)
 		*out += members[i] == element;
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status find_origin(const struct shown *s, uint32_t element, struct origin *out)
@@ -74,11 +73,10 @@ static enum kr_status find_origin(const struct shown *s, uint32_t element, struc
 static enum kr_status is_own(const struct shown *s, uint32_t element, bool *out)
 {
 	enum kr_membership member = KR_MEMBER_UNTOUCHED;
-	enum kr_status status =
-		s->list ? KR_OK : kr_grow_member(s->f, s->c->key, s->c->txn, s->c->op, element, &member);
+	KR_TRY(s->list ? KR_OK : kr_grow_member(s->f, s->c->key, s->c->txn, s->c->op, element, &member));
 
 	*out = member != KR_MEMBER_UNTOUCHED;
-	return status;
+	return KR_OK;
 }
 
 /* ---- one element ---- */
@@ -91,14 +89,13 @@ static bool is_mark(const struct shown *s) { return kr_grow_is_mark(s->f->grow, 
 static enum kr_status shows_initial(const struct shown *s, bool *out)
 {
 	struct origin o;
-	enum kr_status status = KR_OK;
 
 	*out = false;
-	for (uint32_t i = 0; i < s->count && status == KR_OK && !*out; i++) {
-		status = find_origin(s, s->members[i], &o);
-		*out = status == KR_OK && o.everybody == 0 && o.initial > 0;
+	for (uint32_t i = 0; i < s->count && !*out; i++) {
+		KR_TRY(find_origin(s, s->members[i], &o));
+		*out = o.everybody == 0 && o.initial > 0;
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Whether a mark began above what is shown of it. */
@@ -119,14 +116,12 @@ static enum kr_status misses_initial(const struct shown *s, bool *out)
 	const uint32_t *initial;
 	uint32_t n;
 	bool counts = true;
-	enum kr_status status = has_deletes(s) ? shows_initial(s, &counts) : KR_OK;
+	KR_TRY(has_deletes(s) ? shows_initial(s, &counts) : KR_OK);
 
 	*out = false;
-	if (status == KR_OK)
-		status = kr_grow_array(s->f->grow, s->c->key, s->f->h->keys.at[s->c->key.i].initial, &initial,
-			&n);
-	if (status != KR_OK || n == KR_NONE || n == 0 || s->f->untold || !counts)
-		return status;
+	KR_TRY(kr_grow_array(s->f->grow, s->c->key, s->f->h->keys.at[s->c->key.i].initial, &initial, &n));
+	if (n == KR_NONE || n == 0 || s->f->untold || !counts)
+		return KR_OK;
 	if (is_mark(s)) {
 		*out = !has_deletes(s) && s->count > 0 && initial_is_above(s);
 		return KR_OK;
@@ -146,22 +141,21 @@ static enum kr_status left_more(const struct shown *s, kr_txn t, bool *out)
 {
 	const struct kr_history *h = s->f->h;
 	const struct kr_transaction *txn = &h->txns.at[t.i];
-	enum kr_status status = KR_OK;
 
 	*out = false;
-	for (uint32_t i = 0; i < txn->op_count && status == KR_OK && !*out && !has_deletes(s); i++) {
+	for (uint32_t i = 0; i < txn->op_count && !*out && !has_deletes(s); i++) {
 		const struct kr_operation *op = &h->ops.at[txn->op_first + i];
 		uint32_t element;
 		bool there = false;
 
 		if (op->kind != KR_OP_ADD || op->key.i != s->c->key.i)
 			continue;
-		status = kr_grow_element(s->f->grow, op->a, &element);
+		KR_TRY(kr_grow_element(s->f->grow, op->a, &element));
 		for (uint32_t j = 0; j < s->count; j++)
 			there |= s->members[j] == element;
-		*out = status == KR_OK && !there;
+		*out = !there;
 	}
-	return status;
+	return KR_OK;
 }
 
 /* What the transaction appended next behind (step 1) or last before (step -1) its operation `at`, or
@@ -191,24 +185,23 @@ static enum kr_status is_passing(const struct shown *s, uint32_t at, const struc
 	enum kr_membership member;
 	uint32_t element = s->members[at], behind;
 	bool deletes;
-	enum kr_status status;
 
 	*out = false;
 	if (o->others != 1 || o->initial > 0 || s->f->h->txns.at[add->txn.i].status == KR_ABORTED)
 		return KR_OK;
 	if (!s->list) {
-		status = kr_grow_member(s->f, s->c->key, add->txn, h->txns.at[add->txn.i].op_count, element,
-			&member);
+		KR_TRY(kr_grow_member(s->f, s->c->key, add->txn, h->txns.at[add->txn.i].op_count, element,
+			&member));
 		*out = member == KR_MEMBER_OUT || (is_mark(s) && member == KR_MEMBER_UNTOUCHED);
-		return status != KR_OK || *out ? status : left_more(s, add->txn, out);
+		return *out ? KR_OK : left_more(s, add->txn, out);
 	}
 	if (kr_grow_left_from(s->f, s->c->key, add->txn, &deletes) > add->op) {
 		*out = true;
 		return KR_OK;
 	}
-	status = neighbour(s, add->txn, add->op, 1, &behind);
-	*out = status == KR_OK && behind != KR_NONE && (at + 1 == s->count || s->members[at + 1] != behind);
-	return status;
+	KR_TRY(neighbour(s, add->txn, add->op, 1, &behind));
+	*out = behind != KR_NONE && (at + 1 == s->count || s->members[at + 1] != behind);
+	return KR_OK;
 }
 
 static enum kr_status judge_element(const struct shown *s, uint32_t at, bool *out)
@@ -233,17 +226,14 @@ static enum kr_status judge_element(const struct shown *s, uint32_t at, bool *ou
 
 static enum kr_status judge_elements(const struct shown *s, bool *out)
 {
-	enum kr_status status = KR_OK;
-
 	*out = false;
-	for (uint32_t i = 0; i < s->count && status == KR_OK && !*out; i++) {
-		status = judge_element(s, i, out);
-		if (status == KR_OK)
-			status = kr_ctx_tick(s->c->v->ctx);
+	for (uint32_t i = 0; i < s->count && !*out; i++) {
+		KR_TRY(judge_element(s, i, out));
+		KR_TRY(kr_ctx_tick(s->c->v->ctx));
 	}
-	if (status == KR_OK && !*out && s->c->v->cert->anomaly.kind == KR_GARBAGE_READ)
-		status = misses_initial(s, out);
-	return status;
+	if (!*out && s->c->v->cert->anomaly.kind == KR_GARBAGE_READ)
+		KR_TRY(misses_initial(s, out));
+	return KR_OK;
 }
 
 /* Elements by number of times: own ones count, too. A set has each once, however often it was added. */
@@ -334,28 +324,23 @@ static enum kr_status has_more(const struct shown *a, const struct shown *b, boo
 {
 	enum kr_membership own[2];
 	struct origin o;
-	enum kr_status status = KR_OK;
 
 	*out = false;
 	if (is_mark(a)) /* who shows a higher number may have missed none */
 		return KR_OK;
-	for (uint32_t i = 0; i < a->count && status == KR_OK && !*out; i++) {
+	for (uint32_t i = 0; i < a->count && !*out; i++) {
 		uint32_t element = a->members[i];
 		bool there = false;
 
 		for (uint32_t j = 0; j < b->count; j++)
 			there |= b->members[j] == element;
-		status = find_origin(a, element, &o);
-		if (status == KR_OK)
-			status = kr_grow_member(a->f, a->c->key, a->sight->txn, a->sight->op, element,
-				&own[0]);
-		if (status == KR_OK)
-			status = kr_grow_member(a->f, a->c->key, b->sight->txn, b->sight->op, element,
-				&own[1]);
-		*out = status == KR_OK && !there && o.everybody - o.aborted == 1 && o.initial == 0 &&
+		KR_TRY(find_origin(a, element, &o));
+		KR_TRY(kr_grow_member(a->f, a->c->key, a->sight->txn, a->sight->op, element, &own[0]));
+		KR_TRY(kr_grow_member(a->f, a->c->key, b->sight->txn, b->sight->op, element, &own[1]));
+		*out = !there && o.everybody - o.aborted == 1 && o.initial == 0 &&
 			own[0] == KR_MEMBER_UNTOUCHED && own[1] == KR_MEMBER_UNTOUCHED;
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status disagree(const struct shown *a, const struct shown *b, bool *out)
@@ -379,11 +364,10 @@ static enum kr_status is_misplaced(const struct shown *s, uint32_t at, bool *out
 {
 	const uint32_t *initial;
 	uint32_t n;
-	enum kr_status status =
-		kr_grow_array(s->f->grow, s->c->key, s->f->h->keys.at[s->c->key.i].initial, &initial, &n);
+	KR_TRY(kr_grow_array(s->f->grow, s->c->key, s->f->h->keys.at[s->c->key.i].initial, &initial, &n));
 
-	*out = status == KR_OK && n != KR_NONE && (at >= n || initial[at] != s->members[at]);
-	return status;
+	*out = n != KR_NONE && (at >= n || initial[at] != s->members[at]);
+	return KR_OK;
 }
 
 /* Whether the transaction had deleted the list before this, its first append since. */
@@ -460,16 +444,14 @@ static enum kr_status find_unwritten(const struct shown *s, bool *out)
 {
 	bool aborted = s->c->v->cert->anomaly.kind == KR_ABORTED_READ; /* by those who have taken effect */
 	struct origin o;
-	enum kr_status status = KR_OK;
 
 	*out = false;
-	for (uint32_t i = 0; i < s->all && status == KR_OK && !*out; i++) {
-		status = find_origin(s, s->members[i], &o);
-		*out = status == KR_OK && o.everybody == (aborted ? o.impossible : 0) &&
-			(!aborted || o.impossible > 0) && o.initial == 0 &&
-			!kr_grow_may_start_with(s->f, s->c->key, s->members[i]);
+	for (uint32_t i = 0; i < s->all && !*out; i++) {
+		KR_TRY(find_origin(s, s->members[i], &o));
+		*out = o.everybody == (aborted ? o.impossible : 0) && (!aborted || o.impossible > 0) &&
+			o.initial == 0 && !kr_grow_may_start_with(s->f, s->c->key, s->members[i]);
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_claim_unwritten(const struct kr_claim *c, const struct kr_facts *f, bool *out)
@@ -525,14 +507,13 @@ static enum kr_status judge_otherwise(const struct kr_claim *c, const struct kr_
 static enum kr_status rests_on_unknown(const struct shown *s, bool *out)
 {
 	struct origin o;
-	enum kr_status status = KR_OK;
 
 	*out = false;
-	for (uint32_t i = 0; i < s->count && status == KR_OK && !*out; i++) {
-		status = find_origin(s, s->members[i], &o);
-		*out = status == KR_OK && o.add && s->f->h->txns.at[o.add->txn.i].status == KR_UNKNOWN;
+	for (uint32_t i = 0; i < s->count && !*out; i++) {
+		KR_TRY(find_origin(s, s->members[i], &o));
+		*out = o.add && s->f->h->txns.at[o.add->txn.i].status == KR_UNKNOWN;
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_claim_growing(const struct kr_claim *c, const struct kr_facts *f,

@@ -95,28 +95,24 @@ static enum kr_status walk_all(struct rounds *r, bool count_only)
 {
 	const struct kr_grow *g = r->f->grow;
 	uint32_t first, count;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = g->sight_first[r->c->key.i]; i < g->sight_first[r->c->key.i + 1] && status == KR_OK;
-		i++) {
+	for (uint32_t i = g->sight_first[r->c->key.i]; i < g->sight_first[r->c->key.i + 1]; i++) {
 		const struct kr_grow_sight *s = &g->sights[i];
 		if (r->f->h->txns.at[s->txn.i].status != KR_COMMITTED)
 			continue;
-		status = show(r, s->txn, s->op, s->own_count, &first, &count);
-		if (status == KR_OK && !count_only)
-			status = walk(r, first, count, false);
+		KR_TRY(show(r, s->txn, s->op, s->own_count, &first, &count));
+		if (!count_only)
+			KR_TRY(walk(r, first, count, false));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status judge(struct rounds *r, const struct kr_sight *sight)
 {
 	uint32_t first, count;
-	enum kr_status status = walk_all(r, false);
-
-	if (status == KR_OK)
-		status = show(r, sight->txn, sight->op, sight->own_count, &first, &count);
-	return status == KR_OK ? walk(r, first, count, true) : status;
+	KR_TRY(walk_all(r, false));
+	KR_TRY(show(r, sight->txn, sight->op, sight->own_count, &first, &count));
+	return walk(r, first, count, true);
 }
 
 enum kr_status kr_claim_goes_round(const struct kr_claim *c, const struct kr_facts *f,

@@ -67,15 +67,14 @@ enum kr_status kr_claim_mismatch(const struct kr_claim *c, const struct kr_facts
 	kr_value value = h->keys.at[c->key.i].initial;
 	const struct kr_operation *op = &h->ops.at[kr_history_op(h, c->txn, c->op).i];
 	bool agrees = true, impossible = false;
-	enum kr_status status = KR_OK;
 
 	if (!kr_op_scans(op) && !seen)
 		return kr_err_set(c->v->err, KR_BAD, "operation %u of %s is no predicate read",
 			(unsigned)c->op, c->txn_name.text);
 	if (kr_op_scans(op))
-		status = has_impossible_row(c, op, &impossible);
-	if (status != KR_OK || impossible)
-		return status;
+		KR_TRY(has_impossible_row(c, op, &impossible));
+	if (impossible)
+		return KR_OK;
 	if (!seen)
 		return kr_err_set(c->v->err, KR_BAD,
 			"operation %u of %s names no version of %s, and its rows fit", (unsigned)c->op,
@@ -90,9 +89,9 @@ enum kr_status kr_claim_mismatch(const struct kr_claim *c, const struct kr_facts
 		return kr_err_set(c->v->err, KR_BAD, "the initial value of %s is not told", c->key_name.text);
 	agrees = seen->writer.i == KR_ABSENT.i || value_left(c, seen->writer, &value);
 	if (agrees)
-		status = kr_saw_allows(h, &c->saw, c->key, value, &agrees, c->v->err);
-	if (status != KR_OK || !agrees)
-		return status;
+		KR_TRY(kr_saw_allows(h, &c->saw, c->key, value, &agrees, c->v->err));
+	if (!agrees)
+		return KR_OK;
 	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s returned of %s what the version named has",
 		(unsigned)c->op, c->txn_name.text, c->key_name.text);
 }

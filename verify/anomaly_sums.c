@@ -66,30 +66,29 @@ static enum kr_status collect_sums(const struct kr_claim *c, const struct kr_fac
 {
 	int64_t number;
 	bool initial;
-	enum kr_status status = KR_OK;
 
 	*absent = false;
 	if (kr_grow_initial_count(f->h, c->key, &initial, &number)) {
 		*absent = initial;
-		status = add_sum(c, sums, initial ? 0 : number);
+		KR_TRY(add_sum(c, sums, initial ? 0 : number));
 	}
-	for (uint32_t i = f->first[c->key.i]; i < f->first[c->key.i + 1] && status == KR_OK; i++) {
+	for (uint32_t i = f->first[c->key.i]; i < f->first[c->key.i + 1]; i++) {
 		const struct kr_grow_version *version = &f->grow->versions[i];
 		if (version->relative || !takes_part(c, f, i))
 			continue;
 		*absent |= version->absent;
-		status = add_sum(c, sums, version->absent ? 0 : version->amount);
+		KR_TRY(add_sum(c, sums, version->absent ? 0 : version->amount));
 	}
-	for (uint32_t i = f->first[c->key.i]; i < f->first[c->key.i + 1] && status == KR_OK; i++) {
+	for (uint32_t i = f->first[c->key.i]; i < f->first[c->key.i + 1]; i++) {
 		struct sums swap = *sums;
 
 		if (!f->grow->versions[i].relative || !takes_part(c, f, i))
 			continue;
-		status = with_term(c, sums, f->grow->versions[i].amount, spare);
+		KR_TRY(with_term(c, sums, f->grow->versions[i].amount, spare));
 		*sums = *spare;
 		*spare = swap;
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_claim_sum(const struct kr_claim *c, const struct kr_facts *f, const struct kr_sight *sight,

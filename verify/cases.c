@@ -16,27 +16,24 @@ static enum kr_status find_guard(struct kr_cases *c, const struct kr_cert_edge *
 	const struct kr_sight *sight, uint32_t out[GUARD_MOST], uint32_t *n)
 {
 	uint32_t s;
-	enum kr_status status = kr_cases_presence(c, e->from, &out[0]);
-
-	if (status == KR_OK)
-		status = kr_cases_presence(c, e->to, &out[1]);
+	KR_TRY(kr_cases_presence(c, e->from, &out[0]));
+	KR_TRY(kr_cases_presence(c, e->to, &out[1]));
 	*n = 2;
-	if (status == KR_OK && (e->kind == KR_WR || e->kind == KR_RW)) {
+	if ((e->kind == KR_WR || e->kind == KR_RW)) {
 		kr_txn writer = e->kind == KR_WR ? e->from : e->source;
 		struct kr_sight seen = *sight;
 		/* an rw of a part says enough by itself, but what was seen of the key matters to others */
 		if (c->whole && e->part.i != KR_NONE)
 			seen.part.i = KR_NONE;
-		status = kr_cases_sight(c, &seen, &s);
-		if (status == KR_OK && e->kind == KR_RW)
-			status = kr_cases_sight(c, sight, &s);
-		if (status == KR_OK)
-			status = kr_cases_source(c, s, writer, &out[(*n)++]);
+		KR_TRY(kr_cases_sight(c, &seen, &s));
+		if (e->kind == KR_RW)
+			KR_TRY(kr_cases_sight(c, sight, &s));
+		KR_TRY(kr_cases_source(c, s, writer, &out[(*n)++]));
 	}
-	if (status == KR_OK && (e->kind == KR_WW || e->kind == KR_RW))
-		status = kr_cases_order(c, e->key, e->kind == KR_WW ? e->from : e->source, e->to,
-			&out[(*n)++]);
-	return status;
+	if (e->kind == KR_WW || e->kind == KR_RW)
+		KR_TRY(kr_cases_order(c, e->key, e->kind == KR_WW ? e->from : e->source, e->to,
+			&out[(*n)++]));
+	return KR_OK;
 }
 
 /* Adds to the clause that the guard of an edge fails. */
@@ -164,16 +161,13 @@ static enum kr_status bring_in_all(struct kr_cases *c)
  * says; without a cycle it is what was seen alone that cannot be. */
 static enum kr_status decide(struct kr_cases *c, bool all, bool *left)
 {
-	enum kr_status status = KR_OK;
-
 	c->blind = kr_verify_is_blind(c->v->rule);
-	for (uint32_t i = 0; status == KR_OK && i < c->v->cert->cycles.n; i++)
-		status = add_cycle(c, i);
-	if (status == KR_OK && all)
-		status = bring_in_all(c);
-	if (status == KR_OK)
-		status = kr_cases_add_facts(c);
-	return status == KR_OK ? kr_sat_solve(&c->sat, c->v->ctx, left) : status;
+	for (uint32_t i = 0; i < c->v->cert->cycles.n; i++)
+		KR_TRY(add_cycle(c, i));
+	if (all)
+		KR_TRY(bring_in_all(c));
+	KR_TRY(kr_cases_add_facts(c));
+	return kr_sat_solve(&c->sat, c->v->ctx, left);
 }
 
 static enum kr_status tell(const struct kr_cases *c)
@@ -289,12 +283,10 @@ static enum kr_status bring_claimed(struct kr_cases *c, const struct kr_claim *c
 {
 	struct kr_sight sight;
 	uint32_t id;
-	enum kr_status status = much >= BRING_ALL_OTHERS ? bring_in_all(c) : KR_OK;
+	KR_TRY(much >= BRING_ALL_OTHERS ? bring_in_all(c) : KR_OK);
 
 	if (much == BRING_ALL_OTHERS)
 		c->without = claim;
-	if (status != KR_OK)
-		return status;
 	if (!kr_facts_grows(&c->facts, claim->key) || claim->saw.predicate)
 		return kr_facts_sight(&c->facts, claim->txn, claim->op, claim->key, (kr_value){KR_NONE},
 			       &sight)

@@ -146,21 +146,18 @@ static enum kr_status order_in_some(const struct kr_cases *c, kr_key k, kr_txn a
 	const struct kr_facts *f = &c->facts;
 	const struct kr_grow *g = f->grow;
 	uint32_t x, y = KR_GROW_VAGUE;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = g->sight_first[k.i];
-		i < g->sight_first[k.i + 1] && status == KR_OK && *literal == KR_NONE; i++) {
+	for (uint32_t i = g->sight_first[k.i]; i < g->sight_first[k.i + 1] && *literal == KR_NONE; i++) {
 		if (c->v->h->txns.at[g->sights[i].txn.i].status != KR_COMMITTED)
 			continue;
-		status = kr_grow_rank_in(f, &g->sights[i], version_index(c, k, a), &x);
-		if (status == KR_OK && x != KR_GROW_VAGUE)
-			status = kr_grow_rank_in(f, &g->sights[i], version_index(c, k, b), &y);
-		if (status == KR_OK && x != KR_GROW_VAGUE && y != KR_GROW_VAGUE && x != y)
+		KR_TRY(kr_grow_rank_in(f, &g->sights[i], version_index(c, k, a), &x));
+		if (x != KR_GROW_VAGUE)
+			KR_TRY(kr_grow_rank_in(f, &g->sights[i], version_index(c, k, b), &y));
+		if (x != KR_GROW_VAGUE && y != KR_GROW_VAGUE && x != y)
 			*literal = x < y ? KR_LITERAL_TRUE : KR_LITERAL_FALSE;
-		if (status == KR_OK)
-			status = kr_ctx_tick(c->v->ctx);
+		KR_TRY(kr_ctx_tick(c->v->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* The order that the lists or sets read by committed transactions show, as a constant; KR_NONE: they do not
@@ -169,7 +166,6 @@ static enum kr_status order_shown(struct kr_cases *c, kr_key k, kr_txn a, kr_txn
 {
 	enum kr_grow_mode mode = kr_facts_mode(&c->facts, k);
 	uint32_t x = KR_GROW_VAGUE, y = KR_GROW_VAGUE;
-	enum kr_status status = KR_OK;
 
 	*literal = KR_NONE;
 	if (c->blind || (mode != KR_GROW_LIST && mode != KR_GROW_SET))
@@ -177,12 +173,11 @@ static enum kr_status order_shown(struct kr_cases *c, kr_key k, kr_txn a, kr_txn
 	c->lists |= mode == KR_GROW_LIST && c->facts.untold;
 	if (mode == KR_GROW_LIST && c->facts.grow->deleted[k.i])
 		return order_in_some(c, k, a, b, literal);
-	status = kr_grow_rank(&c->facts, k, version_index(c, k, a), &x);
-	if (status == KR_OK)
-		status = kr_grow_rank(&c->facts, k, version_index(c, k, b), &y);
-	if (status == KR_OK && x != KR_GROW_VAGUE && y != KR_GROW_VAGUE && x != y)
+	KR_TRY(kr_grow_rank(&c->facts, k, version_index(c, k, a), &x));
+	KR_TRY(kr_grow_rank(&c->facts, k, version_index(c, k, b), &y));
+	if (x != KR_GROW_VAGUE && y != KR_GROW_VAGUE && x != y)
 		*literal = x < y ? KR_LITERAL_TRUE : KR_LITERAL_FALSE;
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status order_given(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
@@ -200,18 +195,17 @@ static enum kr_status order_given(struct kr_cases *c, kr_key k, kr_txn a, kr_txn
 static enum kr_status exclude_either(struct kr_cases *c, kr_txn a, kr_txn b)
 {
 	uint32_t literals[2], n = 0;
-	enum kr_status status = KR_OK;
 
-	for (int i = 0; i < 2 && status == KR_OK; i++) {
+	for (int i = 0; i < 2; i++) {
 		uint32_t present;
 
-		status = kr_cases_presence(c, i ? b : a, &present);
+		KR_TRY(kr_cases_presence(c, i ? b : a, &present));
 		if (present == KR_LITERAL_FALSE)
-			return status;
+			return KR_OK;
 		if (present != KR_LITERAL_TRUE)
 			literals[n++] = kr_sat_not(present);
 	}
-	return status == KR_OK ? kr_sat_add(&c->sat, literals, n) : status;
+	return kr_sat_add(&c->sat, literals, n);
 }
 
 /* A constant, or KR_NONE. An order that the trace gives and a list contradicts leaves no world in which both
@@ -219,16 +213,14 @@ static enum kr_status exclude_either(struct kr_cases *c, kr_txn a, kr_txn b)
 enum kr_status kr_cases_known_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
 {
 	uint32_t shown;
-	enum kr_status status = order_given(c, k, a, b, literal);
-
-	if (status == KR_OK)
-		status = order_shown(c, k, a, b, &shown);
-	if (status != KR_OK || shown == KR_NONE)
-		return status;
+	KR_TRY(order_given(c, k, a, b, literal));
+	KR_TRY(order_shown(c, k, a, b, &shown));
+	if (shown == KR_NONE)
+		return KR_OK;
 	if (*literal != KR_NONE && *literal != shown)
-		status = exclude_either(c, a, b);
+		KR_TRY(exclude_either(c, a, b));
 	*literal = shown;
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_cases_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
@@ -241,10 +233,10 @@ enum kr_status kr_cases_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, 
 	*literal = KR_LITERAL_TRUE;
 	if (a.i == KR_NONE)
 		return KR_OK;
-	enum kr_status status = kr_cases_known_order(c, k, a, b, &known);
+	KR_TRY(kr_cases_known_order(c, k, a, b, &known));
 	*literal = known;
-	if (status != KR_OK || (known != KR_NONE && !lists))
-		return status;
+	if (known != KR_NONE && !lists)
+		return KR_OK;
 	KR_TRY(kr_cases_choose(c, choice, &chosen));
 	if (swap)
 		chosen = kr_sat_not(chosen);
@@ -253,11 +245,9 @@ enum kr_status kr_cases_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, 
 		return KR_OK;
 	if (known != KR_NONE) { /* lists read by unknown transactions may say otherwise */
 		uint32_t unit = known == KR_LITERAL_TRUE ? chosen : kr_sat_not(chosen);
-		status = kr_sat_add(&c->sat, &unit, 1);
+		KR_TRY(kr_sat_add(&c->sat, &unit, 1));
 	}
-	return status == KR_OK
-		? kr_cases_add_list_order(c, k, version_index(c, k, a), version_index(c, k, b), chosen)
-		: status;
+	return kr_cases_add_list_order(c, k, version_index(c, k, a), version_index(c, k, b), chosen);
 }
 
 /* ---- observations ---- */
@@ -388,65 +378,61 @@ static enum kr_status bring_in_op(struct kr_cases *c, kr_txn t, uint32_t index)
 	const struct kr_facts *f = &c->facts;
 	const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
 	uint32_t seen = kr_saw_count(h, op), effects = kr_effect_count(h, op), id;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; status == KR_OK && i < seen; i++) {
+	for (uint32_t i = 0; i < seen; i++) {
 		kr_key k = kr_saw_key(h, op, i);
 		struct kr_saw saw = kr_saw_at(h, op, i);
 		if (kr_facts_grows(f, k))
-			status = kr_cases_bring_own(c, k, t, index);
+			KR_TRY(kr_cases_bring_own(c, k, t, index));
 		else if (saw.test != KR_SAW_NOTHING && kr_facts_external(f, k, t, index))
-			status = kr_cases_sight(c,
+			KR_TRY(kr_cases_sight(c,
 				&(struct kr_sight){.txn = t,
 					.op = index,
 					.key = k,
 					.saw = saw,
 					.part = {KR_NONE}},
-				&id);
+				&id));
 	}
-	if (status == KR_OK && kr_op_scans(op))
-		status = kr_cases_bring_missed(c, t, index);
+	if (kr_op_scans(op))
+		KR_TRY(kr_cases_bring_missed(c, t, index));
 	/* needed only where something is unknown */
-	for (uint32_t i = 0; status == KR_OK && f->sight_first && i < effects; i++) {
+	for (uint32_t i = 0; f->sight_first && i < effects; i++) {
 		kr_key k = kr_effect_at(h, op, i).key;
 		const struct kr_fact_version *version = kr_facts_version(f, k, t);
 		if (version->last_op != index)
 			continue;
-		status = kr_cases_bring_scans(c, k, t);
-		if (status == KR_OK && kr_facts_grows(f, k)) {
-			status = kr_cases_bring_growing(c, k, t);
+		KR_TRY(kr_cases_bring_scans(c, k, t));
+		if (kr_facts_grows(f, k)) {
+			KR_TRY(kr_cases_bring_growing(c, k, t));
 			continue;
 		}
-		if (status == KR_OK)
-			status = bring_in(c, kr_facts_first_sight(f, k, version->value.i),
-				kr_facts_first_sight(f, k, version->value.i + 1));
-		if (status == KR_OK)
-			status = bring_in(c, kr_facts_first_sight(f, k, KR_NONE), f->sight_first[k.i + 1]);
+		KR_TRY(bring_in(c, kr_facts_first_sight(f, k, version->value.i),
+			kr_facts_first_sight(f, k, version->value.i + 1)));
+		KR_TRY(bring_in(c, kr_facts_first_sight(f, k, KR_NONE), f->sight_first[k.i + 1]));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Facts of all observations that matter, until these bring in no more. */
 static enum kr_status add_sights(struct kr_cases *c)
 {
 	const struct kr_facts *f = &c->facts;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t next = 0; status == KR_OK && (next < c->sights.n || c->txns.n > 0 || c->keys.n > 0);) {
+	for (uint32_t next = 0; (next < c->sights.n || c->txns.n > 0 || c->keys.n > 0);) {
 		if (next < c->sights.n) {
-			status = add_sight(c, next++);
+			KR_TRY(add_sight(c, next++));
 		} else if (c->keys.n > 0) {
 			kr_key k = kr_vec_pop(&c->keys);
-			status = kr_facts_grows(f, k)
-				? kr_cases_bring_key(c, k)
-				: bring_in(c, f->sight_first[k.i], f->sight_first[k.i + 1]);
+			KR_TRY(kr_facts_grows(f, k)
+					? kr_cases_bring_key(c, k)
+					: bring_in(c, f->sight_first[k.i], f->sight_first[k.i + 1]));
 		} else {
 			kr_txn t = kr_vec_pop(&c->txns);
-			for (uint32_t i = 0; status == KR_OK && i < c->v->h->txns.at[t.i].op_count; i++)
-				status = bring_in_op(c, t, i);
+			for (uint32_t i = 0; i < c->v->h->txns.at[t.i].op_count; i++)
+				KR_TRY(bring_in_op(c, t, i));
 		}
 	}
-	return status;
+	return KR_OK;
 }
 
 /* That every two neighbours in an order that the trace gives are in that order: what was seen may contradict
@@ -454,20 +440,19 @@ static enum kr_status add_sights(struct kr_cases *c)
 static enum kr_status add_given(struct kr_cases *c)
 {
 	const struct kr_history *h = c->v->h;
-	enum kr_status status = KR_OK;
+
 	uint32_t literal;
 
 	for (uint32_t list = 0; list < h->version_orders.n; list++) {
 		const struct kr_version_order *order = &h->version_orders.at[list];
 		const kr_txn *writers = &h->order_writers.at[order->writer_first];
 
-		for (uint32_t i = 1; i < order->writer_count && status == KR_OK; i++) {
-			status = kr_cases_order(c, order->key, writers[i - 1], writers[i], &literal);
-			if (status == KR_OK)
-				status = kr_ctx_tick(c->v->ctx);
+		for (uint32_t i = 1; i < order->writer_count; i++) {
+			KR_TRY(kr_cases_order(c, order->key, writers[i - 1], writers[i], &literal));
+			KR_TRY(kr_ctx_tick(c->v->ctx));
 		}
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_cases_add_facts(struct kr_cases *c)

@@ -137,24 +137,22 @@ static enum kr_status check_source(const struct place *p, const struct kr_sight 
 static enum kr_status check_overwritten(const struct place *p, const struct kr_sight *sight)
 {
 	const struct kr_history *h = p->v->h;
-	enum kr_status status = check_writes(p, p->e->to);
+	KR_TRY(check_writes(p, p->e->to));
 	bool touches = true, holds = false;
 
-	if (status != KR_OK)
-		return status;
 	if (p->e->source.i == p->e->to.i)
 		return bad(p, "a version does not come before itself");
 	if (kr_facts_grows(p->f, p->e->key))
-		status = kr_grow_touches(p->f, sight, p->e->to, &touches);
-	if (status == KR_OK && !touches)
+		KR_TRY(kr_grow_touches(p->f, sight, p->e->to, &touches));
+	if (!touches)
 		return bad(p, "%s does not touch that part of %s", kr_verify_txn_name(h, p->e->to).text,
 			kr_verify_key_name(h, p->e->key).text);
-	if (status == KR_OK && sight->saw.predicate)
-		status = kr_facts_candidate(p->f, sight, p->e->to, &holds, p->v->err);
-	if (status == KR_OK && holds)
+	if (sight->saw.predicate)
+		KR_TRY(kr_facts_candidate(p->f, sight, p->e->to, &holds, p->v->err));
+	if (holds)
 		return bad(p, "%s by %s does not change what the predicate read returned",
 			kr_verify_key_name(h, p->e->key).text, kr_verify_txn_name(h, p->e->to).text);
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_edge_check(struct kr_verifier *v, const struct kr_facts *f, const struct kr_cert_edge *e,
@@ -162,19 +160,18 @@ enum kr_status kr_edge_check(struct kr_verifier *v, const struct kr_facts *f, co
 {
 	const struct place p = {v, f, e, cycle, edge};
 	KR_TRY(check_ends(&p));
-	enum kr_status status = KR_OK;
+
 	if (e->kind == KR_SO || e->kind == KR_RT)
 		return check_order_edge(&p);
 	if (e->key.i >= v->h->keys.n)
 		return bad(&p, "no such key");
 	if (e->kind == KR_WW) {
-		status = check_writes(&p, e->from);
-		return status == KR_OK ? check_writes(&p, e->to) : status;
+		KR_TRY(check_writes(&p, e->from));
+		return check_writes(&p, e->to);
 	}
-	status = check_observation(&p, sight);
-	if (status == KR_OK)
-		status = check_source(&p, sight, e->kind == KR_WR ? e->from : e->source);
-	if (status == KR_OK && e->kind == KR_RW)
-		status = check_overwritten(&p, sight);
-	return status;
+	KR_TRY(check_observation(&p, sight));
+	KR_TRY(check_source(&p, sight, e->kind == KR_WR ? e->from : e->source));
+	if (e->kind == KR_RW)
+		KR_TRY(check_overwritten(&p, sight));
+	return KR_OK;
 }

@@ -11,12 +11,7 @@ struct expected {
 	kr_txn txn;
 };
 
-static int compare(const void *a, const void *b)
-{
-	const struct expected *x = a, *y = b;
-
-	return KR_ORDER(x->serial, y->serial);
-}
+KR_BY(compare, struct expected, serial);
 
 static enum kr_status collect(struct kr_verifier *v, struct expected *order, uint32_t *n)
 {

@@ -377,11 +377,9 @@ bool kr_facts_denied(const struct kr_facts *f, kr_key k, kr_value value)
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&f->denied_table, kr_hash_pair(k.i, value.i));
-		(id = kr_table_next(&f->denied_table, &it)) != KR_NONE;)
-		if (f->denied.at[id].key.i == k.i && f->denied.at[id].value.i == value.i)
-			return true;
-	return false;
+	KR_TABLE_FIND(id, &f->denied_table, kr_hash_pair(k.i, value.i),
+		f->denied.at[id].key.i == k.i && f->denied.at[id].value.i == value.i);
+	return id != KR_NONE;
 }
 
 bool kr_facts_excluded(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer)

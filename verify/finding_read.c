@@ -63,22 +63,17 @@ static enum kr_status read_edge(struct finding_reading *r, const json_t *json)
 	struct kr_certain_edge e = {.earlier = json_is_true(json_object_get(json, "earlier")),
 		.predicate = json_is_true(json_object_get(json, "predicate"))};
 	const char *kind = json_string_value(json_object_get(json, "kind"));
-	enum kr_status status = read_txn(r, "from", json_object_get(json, "from"), &e.from);
-
-	if (!status)
-		status = read_txn(r, "to", json_object_get(json, "to"), &e.to);
-	if (!status && (!kind || !kr_edge_parse(kind, &e.kind)))
-		status = wrong(r, "kind", "wr, ww, rw, so or rt");
-	if (!status)
-		status = read_key(r, json_object_get(json, "key"), &e.key);
-	if (!status && e.key.i == KR_NONE && e.kind != KR_SO && e.kind != KR_RT)
-		status = wrong(r, "key", "a key of the trace");
-	if (!status)
-		status = read_op(r, e.kind == KR_RW ? e.from : e.to, json_object_get(json, "op"), &e.op);
-	if (!status && !kr_vec_push(r->out->mem, &r->out->edges, e))
-		status = KR_NOMEM;
+	KR_TRY(read_txn(r, "from", json_object_get(json, "from"), &e.from));
+	KR_TRY(read_txn(r, "to", json_object_get(json, "to"), &e.to));
+	if (!kind || !kr_edge_parse(kind, &e.kind))
+		KR_TRY(wrong(r, "kind", "wr, ww, rw, so or rt"));
+	KR_TRY(read_key(r, json_object_get(json, "key"), &e.key));
+	if (e.key.i == KR_NONE && e.kind != KR_SO && e.kind != KR_RT)
+		KR_TRY(wrong(r, "key", "a key of the trace"));
+	KR_TRY(read_op(r, e.kind == KR_RW ? e.from : e.to, json_object_get(json, "op"), &e.op));
+	KR_TRY(kr_vec_add(r->out->mem, &r->out->edges, e));
 	r->f->edge_count++;
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status read_cycle(struct finding_reading *r, const json_t *root)

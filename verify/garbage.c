@@ -13,12 +13,7 @@
 
 /* ---- the index ---- */
 
-static int by_key_and_value(const void *pa, const void *pb)
-{
-	const struct kr_row *a = pa, *b = pb;
-
-	return kr_then(KR_ORDER(a->key.i, b->key.i), KR_ORDER(a->value.i, b->value.i));
-}
+KR_BY_BOTH(by_key_and_value, struct kr_row, key.i, value.i);
 
 static int by_key_and_size(const void *pa, const void *pb)
 {
@@ -46,17 +41,14 @@ static enum kr_status note_effect(struct kr_garbage *g, const struct kr_operatio
 
 static enum kr_status note_effects(struct kr_garbage *g)
 {
-	enum kr_status status = KR_OK;
-
-	for (uint32_t o = 0; o < g->h->ops.n && status == KR_OK; o++) {
+	for (uint32_t o = 0; o < g->h->ops.n; o++) {
 		const struct kr_operation *op = &g->h->ops.at[o];
 
-		for (uint32_t i = 0; i < kr_effect_count(g->h, op) && status == KR_OK; i++)
-			status = note_effect(g, op, i);
-		if (status == KR_OK)
-			status = kr_ctx_tick(g->ctx);
+		for (uint32_t i = 0; i < kr_effect_count(g->h, op); i++)
+			KR_TRY(note_effect(g, op, i));
+		KR_TRY(kr_ctx_tick(g->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Sorts what was written, each value once. */
@@ -89,13 +81,11 @@ static enum kr_status note_seen(struct kr_garbage *g, bool fill)
 		for (uint32_t o = 0; o < h->txns.at[t.i].op_count && h->txns.at[t.i].status == KR_COMMITTED;
 			o++) {
 			const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, o).i];
-			enum kr_status status = kr_ctx_tick(g->ctx);
+			KR_TRY(kr_ctx_tick(g->ctx));
 
-			if (status == KR_OK && !fill && kr_op_scans(op) &&
+			if (!fill && kr_op_scans(op) &&
 				!kr_vec_push(g->mem, &g->scans, (struct kr_seen_at){t, o, KR_NONE}))
-				status = KR_NOMEM;
-			if (status != KR_OK)
-				return status;
+				return KR_NOMEM;
 			for (uint32_t i = 0; i < kr_saw_count(h, op); i++) {
 				uint32_t k = kr_saw_key(h, op, i).i;
 
@@ -113,40 +103,24 @@ static enum kr_status note_seen(struct kr_garbage *g, bool fill)
 static enum kr_status index_history(struct kr_garbage *g)
 {
 	uint32_t nkeys = g->h->keys.n;
-	enum kr_status status = kr_written_new(g->mem, g->ctx, g->h, &g->written);
+	KR_TRY(kr_written_new(g->mem, g->ctx, g->h, &g->written));
 
-	g->deleted = kr_mem_alloc(g->mem, nkeys, sizeof *g->deleted);
-	g->put = kr_mem_alloc(g->mem, nkeys, sizeof *g->put);
-	g->value_first = kr_mem_alloc(g->mem, (size_t)nkeys + 1, sizeof *g->value_first);
-	g->amount_first = kr_mem_alloc(g->mem, (size_t)nkeys + 1, sizeof *g->amount_first);
-	g->seen_first = kr_mem_alloc(g->mem, (size_t)nkeys + 2, sizeof *g->seen_first);
-	if (status == KR_OK &&
-		(!g->deleted || !g->put || !g->value_first || !g->amount_first || !g->seen_first))
-		status = KR_NOMEM;
-	if (status == KR_OK)
-		status = note_effects(g);
-	if (status == KR_OK)
-		status = note_seen(g, false);
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_arena_new(&g->arena, g->deleted, nkeys));
+	KR_TRY(kr_arena_new(&g->arena, g->put, nkeys));
+	KR_TRY(kr_arena_new(&g->arena, g->value_first, (size_t)nkeys + 1));
+	KR_TRY(kr_arena_new(&g->arena, g->amount_first, (size_t)nkeys + 1));
+	KR_TRY(kr_arena_new(&g->arena, g->seen_first, (size_t)nkeys + 2));
+	KR_TRY(note_effects(g));
+	KR_TRY(note_seen(g, false));
 	sort_effects(g);
-	for (uint32_t k = 0; k < nkeys; k++)
-		g->seen_first[k + 2] += g->seen_first[k + 1];
-	g->seen_count = g->seen_first[nkeys + 1];
-	g->seen = kr_mem_alloc(g->mem, g->seen_count, sizeof *g->seen);
-	return g->seen ? note_seen(g, true) : KR_NOMEM;
+	kr_index_places(g->seen_first, nkeys);
+	KR_TRY(kr_arena_new(&g->arena, g->seen, g->seen_first[nkeys + 1]));
+	return note_seen(g, true);
 }
 
 static void done(struct kr_garbage *g)
 {
-	uint32_t nkeys = g->h->keys.n;
-
-	kr_mem_free(g->mem, g->seen, g->seen_count, sizeof *g->seen);
-	kr_mem_free(g->mem, g->deleted, nkeys, sizeof *g->deleted);
-	kr_mem_free(g->mem, g->put, nkeys, sizeof *g->put);
-	kr_mem_free(g->mem, g->value_first, (size_t)nkeys + 1, sizeof *g->value_first);
-	kr_mem_free(g->mem, g->amount_first, (size_t)nkeys + 1, sizeof *g->amount_first);
-	kr_mem_free(g->mem, g->seen_first, (size_t)nkeys + 2, sizeof *g->seen_first);
+	kr_arena_done(&g->arena);
 	kr_vec_done(g->mem, &g->values);
 	kr_vec_done(g->mem, &g->amounts);
 	kr_vec_done(g->mem, &g->scans);
@@ -214,22 +188,19 @@ static bool is_written(const struct kr_garbage *g, kr_key k, kr_value value)
 static enum kr_status write_explains(const struct kr_garbage *g, kr_key k, const struct kr_saw *saw,
 	kr_value start, bool *out)
 {
-	enum kr_status status = KR_OK;
-
 	*out = false;
 	if (saw->test == KR_SAW_VALUE) {
 		*out = is_written(g, k, saw->value) && is_reached(g, k, saw->value, start);
 		return KR_OK;
 	}
 	if (g->deleted[k.i])
-		status = kr_saw_allows(g->h, saw, k, KR_ABSENT, out, g->err);
-	for (uint32_t i = g->value_first[k.i]; i < g->value_first[k.i + 1] && status == KR_OK && !*out; i++) {
+		KR_TRY(kr_saw_allows(g->h, saw, k, KR_ABSENT, out, g->err));
+	for (uint32_t i = g->value_first[k.i]; i < g->value_first[k.i + 1] && !*out; i++) {
 		if (is_reached(g, k, g->values.at[i].value, start))
-			status = kr_saw_allows(g->h, saw, k, g->values.at[i].value, out, g->err);
-		if (status == KR_OK)
-			status = kr_ctx_tick(g->ctx);
+			KR_TRY(kr_saw_allows(g->h, saw, k, g->values.at[i].value, out, g->err));
+		KR_TRY(kr_ctx_tick(g->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status value_explained(const struct kr_garbage *g, kr_key k, const struct kr_seen_at *at,
@@ -251,19 +222,17 @@ static bool can_hold(const struct kr_garbage *g, kr_key k, kr_value value)
 static enum kr_status start_explains(const struct kr_garbage *g, kr_key k, uint32_t n, kr_value start,
 	bool *out)
 {
-	enum kr_status status = KR_OK;
-
 	*out = kr_history_may_start(g->h, k, start) && (start.i == KR_ABSENT.i || can_hold(g, k, start));
-	for (uint32_t i = 0; i < n && *out && status == KR_OK; i++) {
+	for (uint32_t i = 0; i < n && *out; i++) {
 		struct kr_saw saw = kr_garbage_saw(g, &g->list.at[i], k);
 
 		if (saw.test == KR_SAW_NOTHING)
 			continue;
-		status = kr_saw_allows(g->h, &saw, k, start, out, g->err);
-		if (status == KR_OK && !*out)
-			status = write_explains(g, k, &saw, start, out);
+		KR_TRY(kr_saw_allows(g->h, &saw, k, start, out, g->err));
+		if (!*out)
+			KR_TRY(write_explains(g, k, &saw, start, out));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* What is left to the initial value: the first value that only it explains, whether something else than
@@ -355,12 +324,10 @@ static enum kr_status list_seen(struct kr_garbage *g, kr_key k)
 	kr_vec_clear(&g->list);
 	for (uint32_t s = 0; s < g->scans.n && scans; s++) {
 		const struct kr_seen_at *scan = &g->scans.at[s];
-		enum kr_status status = kr_ctx_tick(g->ctx);
+		KR_TRY(kr_ctx_tick(g->ctx));
 
 		for (; at < end && is_before(&g->seen[at], scan); at++)
 			KR_TRY(kr_vec_add(g->mem, &g->list, g->seen[at]));
-		if (status != KR_OK)
-			return status;
 		if ((at == end || is_before(scan, &g->seen[at])) && !kr_vec_push(g->mem, &g->list, *scan))
 			return KR_NOMEM;
 	}
@@ -372,18 +339,16 @@ static enum kr_status list_seen(struct kr_garbage *g, kr_key k)
 /* The place in g->list of the first that is garbage, or KR_NONE. */
 static enum kr_status judge_told(struct kr_garbage *g, kr_key k, uint32_t *out)
 {
-	enum kr_status status = KR_OK;
 	bool explained;
 
 	*out = KR_NONE;
-	for (uint32_t i = 0; i < g->list.n && status == KR_OK && *out == KR_NONE; i++) {
-		status = is_explained(g, k, &g->list.at[i], &explained);
-		if (status == KR_OK && !explained)
+	for (uint32_t i = 0; i < g->list.n && *out == KR_NONE; i++) {
+		KR_TRY(is_explained(g, k, &g->list.at[i], &explained));
+		if (!explained)
 			*out = i;
-		if (status == KR_OK)
-			status = kr_ctx_tick(g->ctx);
+		KR_TRY(kr_ctx_tick(g->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status judge_untold(struct kr_garbage *g, kr_key k, uint32_t *out)
@@ -408,12 +373,10 @@ static enum kr_status judge_untold(struct kr_garbage *g, kr_key k, uint32_t *out
 static enum kr_status judge_key(struct kr_garbage *g, kr_key k, struct kr_garbage_place *found)
 {
 	uint32_t at = KR_NONE;
-	enum kr_status status = list_seen(g, k);
-
-	if (status == KR_OK)
-		status = kr_history_untold(g->h) ? judge_untold(g, k, &at) : judge_told(g, k, &at);
-	if (status != KR_OK || at == KR_NONE)
-		return status;
+	KR_TRY(list_seen(g, k));
+	KR_TRY(kr_history_untold(g->h) ? judge_untold(g, k, &at) : judge_told(g, k, &at));
+	if (at == KR_NONE)
+		return KR_OK;
 
 	const struct kr_seen_at *seen = &g->list.at[at];
 	const struct kr_seen_at known = {found->txn, found->op, KR_NONE};
@@ -442,7 +405,12 @@ static enum kr_status find(struct kr_garbage *g, struct kr_garbage_place *out)
 enum kr_status kr_find_garbage(struct kr_ctx *ctx, const struct kr_history *h, struct kr_garbage_place *out,
 	struct kr_err *err)
 {
-	struct kr_garbage g = {.ctx = ctx, .mem = &ctx->mem, .h = h, .err = err, .summed = {KR_NONE}};
+	struct kr_garbage g = {.arena = {.mem = &ctx->mem},
+		.ctx = ctx,
+		.mem = &ctx->mem,
+		.h = h,
+		.err = err,
+		.summed = {KR_NONE}};
 	struct kr_garbage_place found = {.txn = {KR_NONE}, .key = {KR_NONE}};
 	enum kr_status status = index_history(&g);
 
@@ -460,25 +428,25 @@ static enum kr_status judge_place(struct kr_garbage *g, const struct kr_garbage_
 {
 	struct kr_garbage_place found = {.txn = {KR_NONE}, .key = {KR_NONE}};
 	bool explained = true;
-	enum kr_status status = KR_OK;
 
 	*out = false;
 	if (kr_history_untold(g->h)) {
-		status = judge_key(g, place->key, &found);
-		*out = status == KR_OK && found.txn.i == place->txn.i && found.op == place->op;
-		return status;
+		KR_TRY(judge_key(g, place->key, &found));
+		*out = found.txn.i == place->txn.i && found.op == place->op;
+		return KR_OK;
 	}
-	status = list_seen(g, place->key);
-	for (uint32_t i = 0; i < g->list.n && status == KR_OK && explained; i++)
+	KR_TRY(list_seen(g, place->key));
+	for (uint32_t i = 0; i < g->list.n && explained; i++)
 		if (g->list.at[i].txn.i == place->txn.i && g->list.at[i].op == place->op)
-			status = is_explained(g, place->key, &g->list.at[i], &explained);
+			KR_TRY(is_explained(g, place->key, &g->list.at[i], &explained));
 	*out = !explained;
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_verify_garbage(struct kr_verifier *v, const struct kr_garbage_place *place, bool *out)
 {
-	struct kr_garbage g = {.ctx = v->ctx,
+	struct kr_garbage g = {.arena = {.mem = &v->ctx->mem},
+		.ctx = v->ctx,
 		.mem = &v->ctx->mem,
 		.h = v->h,
 		.err = v->err,

@@ -20,6 +20,7 @@ KR_VEC_NAMED(kr_seen_list, struct kr_seen_at);
 struct kr_amount { kr_key key; int64_t delta; };
 
 struct kr_garbage {
+	struct kr_arena arena;
 	struct kr_ctx *ctx;
 	struct kr_mem *mem;
 	const struct kr_history *h;
@@ -32,9 +33,7 @@ struct kr_garbage {
 	uint32_t *amount_first;            /* nkeys + 1 */
 	KR_VEC(struct kr_amount) amounts;  /* increments: by key and size */
 	uint32_t *seen_first;              /* nkeys + 1 */
-	/* seen_count: by committed transactions, of keys by name, in trace order */
-	struct kr_seen_at *seen;
-	uint32_t seen_count;
+	struct kr_seen_at *seen;           /* by committed transactions, of keys by name, in trace order */
 	struct kr_seen_list scans;         /* predicate reads by committed transactions */
 	struct kr_seen_list list;          /* scratch: all that was seen of the key at hand */
 	kr_key summed;                     /* `sums` are its; KR_NONE: nobody's */

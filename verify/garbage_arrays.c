@@ -117,14 +117,13 @@ enum kr_status kr_garbage_array_explained(struct kr_garbage *g, kr_key k, const 
 	}
 
 	bool matches = false;
-	enum kr_status status = KR_OK;
 
 	*out = saw.test == KR_SAW_NO_MATCH && kr_garbage_may_be_absent(g, k);
 	if (*out || !there)
 		return KR_OK;
-	status = arrays_match(g, k, &saw, &matches);
+	KR_TRY(arrays_match(g, k, &saw, &matches));
 	*out = matches == (saw.test == KR_SAW_MATCH);
-	return status;
+	return KR_OK;
 }
 
 /* ---- untold ---- */
@@ -238,9 +237,8 @@ enum kr_status kr_garbage_arrays_fit(struct kr_garbage *g, kr_key k, uint32_t n,
 {
 	struct start s = {.fits = true, .common = {KR_NONE}};
 	bool set = g->h->keys.at[k.i].kind == KR_KIND_SET, met = false;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < n && s.fits && status == KR_OK; i++) {
+	for (uint32_t i = 0; i < n && s.fits; i++) {
 		struct kr_saw saw = kr_garbage_saw(g, &g->list.at[i], k);
 
 		if (saw.test == KR_SAW_VALUE) {
@@ -249,13 +247,12 @@ enum kr_status kr_garbage_arrays_fit(struct kr_garbage *g, kr_key k, uint32_t n,
 		} else if (saw.test == KR_SAW_OTHER) {
 			s.needed |= !g->put[k.i];
 		} else if (saw.test != KR_SAW_NOTHING) {
-			status = arrays_match(g, k, &saw, &met);
-			if (status == KR_OK && met)
+			KR_TRY(arrays_match(g, k, &saw, &met));
+			if (met)
 				narrow(g, k, KR_ABSENT, &s);
 		}
-		if (status == KR_OK)
-			status = kr_ctx_tick(g->ctx);
+		KR_TRY(kr_ctx_tick(g->ctx));
 	}
-	*out = status == KR_OK && s.fits && (set ? sets_fit(g, k, n, &s) : list_fits(g, k, &s));
-	return status;
+	*out = s.fits && (set ? sets_fit(g, k, n, &s) : list_fits(g, k, &s));
+	return KR_OK;
 }

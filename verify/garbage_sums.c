@@ -85,17 +85,14 @@ static enum kr_status sums_of(struct kr_garbage *g, kr_key k)
 /* Whether some increments add up to nothing. */
 static enum kr_status cancel_out(struct kr_garbage *g, kr_key k, bool *out)
 {
-	enum kr_status status = KR_OK;
-
 	*out = false;
-	for (uint32_t i = g->amount_first[k.i]; i < g->amount_first[k.i + 1] && status == KR_OK && !*out;
-		i++) {
+	for (uint32_t i = g->amount_first[k.i]; i < g->amount_first[k.i + 1] && !*out; i++) {
 		if (i > g->amount_first[k.i] && g->amounts.at[i].delta == g->amounts.at[i - 1].delta)
 			continue;
-		status = add_up(g, k, i);
-		*out = status == KR_OK && has(&g->sums, -(kr_wide)g->amounts.at[i].delta);
+		KR_TRY(add_up(g, k, i));
+		*out = has(&g->sums, -(kr_wide)g->amounts.at[i].delta);
 	}
-	return status;
+	return KR_OK;
 }
 
 /* ---- what was shown ---- */
@@ -166,8 +163,6 @@ static enum kr_status some_number(struct kr_garbage *g, kr_key k, const struct s
 static enum kr_status base_explains(struct kr_garbage *g, kr_key k, const struct shown *s, struct base base,
 	bool *out)
 {
-	enum kr_status status = KR_OK;
-
 	*out = false;
 	switch (s->what) {
 	case NOTHING: *out = true; return KR_OK;
@@ -177,8 +172,8 @@ static enum kr_status base_explains(struct kr_garbage *g, kr_key k, const struct
 	case NO_MATCH:
 	case MATCH:
 		*out = base.absent && s->what == NO_MATCH;
-		status = *out ? KR_OK : sums_of(g, k);
-		return status != KR_OK || *out ? status : some_number(g, k, s, base, out);
+		KR_TRY(*out ? KR_OK : sums_of(g, k));
+		return *out ? KR_OK : some_number(g, k, s, base, out);
 	case NUMBER: break;
 	}
 	*out = base.absent && s->or_absent;
@@ -186,9 +181,9 @@ static enum kr_status base_explains(struct kr_garbage *g, kr_key k, const struct
 		return KR_OK;
 	if (base.absent && s->number == 0)
 		return cancel_out(g, k, out);
-	status = sums_of(g, k);
-	*out = status == KR_OK && has(&g->sums, s->number - base.number);
-	return status;
+	KR_TRY(sums_of(g, k));
+	*out = has(&g->sums, s->number - base.number);
+	return KR_OK;
 }
 
 static const struct base nothing = {.absent = true, .number = 0};
@@ -209,19 +204,16 @@ enum kr_status kr_garbage_sum_explained(struct kr_garbage *g, kr_key k, const st
 /* Whether the base explains all that a delete and what came after do not. */
 static enum kr_status base_fits(struct kr_garbage *g, kr_key k, uint32_t n, struct base base, bool *out)
 {
-	enum kr_status status = KR_OK;
-
 	*out = true;
-	for (uint32_t i = 0; i < n && *out && status == KR_OK; i++) {
+	for (uint32_t i = 0; i < n && *out; i++) {
 		struct shown s = what_was_shown(g, k, &g->list.at[i]);
 
-		status = base_explains(g, k, &s, base, out);
-		if (status == KR_OK && !*out && g->deleted[k.i])
-			status = base_explains(g, k, &s, nothing, out);
-		if (status == KR_OK)
-			status = kr_ctx_tick(g->ctx);
+		KR_TRY(base_explains(g, k, &s, base, out));
+		if (!*out && g->deleted[k.i])
+			KR_TRY(base_explains(g, k, &s, nothing, out));
+		KR_TRY(kr_ctx_tick(g->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Numbers that nobody showed. */
@@ -242,19 +234,18 @@ static enum kr_status any_number_fits(struct kr_garbage *g, kr_key k, uint32_t n
 static enum kr_status find_number(struct kr_garbage *g, kr_key k, uint32_t n, struct shown *number,
 	bool *found)
 {
-	enum kr_status status = KR_OK;
 	bool explained = false;
 
 	*found = false;
-	for (uint32_t i = 0; i < n && status == KR_OK && !*found; i++) {
+	for (uint32_t i = 0; i < n && !*found; i++) {
 		*number = what_was_shown(g, k, &g->list.at[i]);
 		if (number->what != NUMBER)
 			continue;
 		if (g->deleted[k.i])
-			status = base_explains(g, k, number, nothing, &explained);
-		*found = status == KR_OK && !explained;
+			KR_TRY(base_explains(g, k, number, nothing, &explained));
+		*found = !explained;
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_garbage_sums_fit(struct kr_garbage *g, kr_key k, uint32_t n, bool *out)
@@ -262,23 +253,20 @@ enum kr_status kr_garbage_sums_fit(struct kr_garbage *g, kr_key k, uint32_t n, b
 	struct shown number;
 	bool found;
 	uint32_t tried = 0;
-	enum kr_status status = base_fits(g, k, n, nothing, out);
+	KR_TRY(base_fits(g, k, n, nothing, out));
 
-	if (status != KR_OK || *out)
-		return status;
-	status = find_number(g, k, n, &number, &found);
-	if (status == KR_OK && !found)
+	if (*out)
+		return KR_OK;
+	KR_TRY(find_number(g, k, n, &number, &found));
+	if (!found)
 		return any_number_fits(g, k, n, out);
-	if (status == KR_OK)
-		status = sums_of(g, k);
-	for (uint32_t i = 0; status == KR_OK && i < g->sums.n && !*out; i++)
-		for (kr_wide sum = g->sums.at[i].low; sum <= g->sums.at[i].high && status == KR_OK && !*out;
-			sum++) {
+	KR_TRY(sums_of(g, k));
+	for (uint32_t i = 0; i < g->sums.n && !*out; i++)
+		for (kr_wide sum = g->sums.at[i].low; sum <= g->sums.at[i].high && !*out; sum++) {
 			if (tried++ == STARTS_MOST)
 				return kr_garbage_vague(g, k, "too many initial values");
-			status = base_fits(g, k, n, (struct base){false, number.number - sum}, out);
-			if (status == KR_OK)
-				status = sums_of(g, k);
+			KR_TRY(base_fits(g, k, n, (struct base){false, number.number - sum}, out));
+			KR_TRY(sums_of(g, k));
 		}
-	return status;
+	return KR_OK;
 }

@@ -305,12 +305,11 @@ enum kr_status kr_recheck_note_clash(struct kr_recheck *r)
 	struct clash c = {
 		.all = whole ? kr_recheck_instants(r, t)->snapshot : kr_recheck_op(r, t, r->f->ops[0])};
 	uint32_t first = whole ? 0 : r->f->ops[0], end = whole ? r->h->txns.at[t.i].op_count : first + 1;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = first; i < end && r->grounds && !status; i++)
-		status = kr_recheck_each_sight(r, t, i, meet_sight, &c);
-	if (status || !c.any || c.first.at.to >= c.last.at.from)
-		return status;
+	for (uint32_t i = first; i < end && r->grounds; i++)
+		KR_TRY(kr_recheck_each_sight(r, t, i, meet_sight, &c));
+	if (!c.any || c.first.at.to >= c.last.at.from)
+		return KR_OK;
 	kr_recheck_note(r,
 		kr_recheck_gap(seen_at(r, &c.first, c.first.at.to), seen_at(r, &c.last, c.last.at.from)));
 	note_window(r, c.first);

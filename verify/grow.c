@@ -49,10 +49,9 @@ enum kr_status kr_grow_element(struct kr_grow *g, kr_value value, uint32_t *out)
 	kr_history_json_value(g->h, value, &g->scratch);
 	if (g->scratch.failed)
 		return KR_NOMEM;
-	enum kr_status status = number_of(g, (struct kr_piece){kr_str_text(&g->scratch), g->scratch.n}, out);
-	if (status == KR_OK)
-		g->element_of[value.i] = *out + 1;
-	return status;
+	KR_TRY(number_of(g, (struct kr_piece){kr_str_text(&g->scratch), g->scratch.n}, out));
+	g->element_of[value.i] = *out + 1;
+	return KR_OK;
 }
 
 /* A number, which a mark shows, stands for itself alone. */
@@ -99,21 +98,19 @@ static enum kr_status collect_initial(struct kr_grow *g, kr_key k)
 {
 	const uint32_t *members;
 	uint32_t count, element;
-	enum kr_status status = kr_grow_array(g, k, g->h->keys.at[k.i].initial, &members, &count);
+	KR_TRY(kr_grow_array(g, k, g->h->keys.at[k.i].initial, &members, &count));
 
-	for (kr_value v = {0}; v.i < g->h->values.n && status == KR_OK && count != KR_NONE && count > 0;
-		v.i++) {
+	for (kr_value v = {0}; v.i < g->h->values.n && count != KR_NONE && count > 0; v.i++) {
 		bool initial = false;
 
-		status = kr_grow_element(g, v, &element);
-		if (status == KR_OK)
-			status = kr_grow_array(g, k, g->h->keys.at[k.i].initial, &members, &count);
-		for (uint32_t i = 0; i < count && status == KR_OK; i++)
+		KR_TRY(kr_grow_element(g, v, &element));
+		KR_TRY(kr_grow_array(g, k, g->h->keys.at[k.i].initial, &members, &count));
+		for (uint32_t i = 0; i < count; i++)
 			initial |= members[i] == element;
 		if (initial && !kr_vec_push(g->mem, &g->initial_parts, v))
-			status = KR_NOMEM;
+			return KR_NOMEM;
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_grow_initial_parts(struct kr_grow *g, kr_key k)
@@ -158,7 +155,7 @@ static struct state *state_of(struct collecting *c, kr_key k, kr_txn t)
 	return s;
 }
 
-static bool integer_of(const struct kr_history *h, kr_value value, int64_t *out)
+bool kr_grow_integer(const struct kr_history *h, kr_value value, int64_t *out)
 {
 	const struct kr_value_entry *e = kr_history_value(h, value);
 
@@ -183,7 +180,7 @@ static enum kr_status see(struct collecting *c, kr_txn t, uint32_t index, kr_key
 	s->known = true;
 	if (c->f->h->keys.at[k.i].kind != KR_KIND_COUNTER)
 		return KR_OK;
-	s->absent = !integer_of(c->f->h, saw->value, &shown);
+	s->absent = !kr_grow_integer(c->f->h, saw->value, &shown);
 	s->amount = shown;
 	return KR_OK;
 }
@@ -204,12 +201,13 @@ static void count_inc(struct collecting *c, struct state *s, const struct kr_ope
 	const struct kr_history *h = c->f->h;
 	int64_t delta, result;
 
-	if (!integer_of(h, op->a, &delta) || __builtin_add_overflow(s->left.amount, delta, &s->left.amount))
+	if (!kr_grow_integer(h, op->a, &delta) ||
+		__builtin_add_overflow(s->left.amount, delta, &s->left.amount))
 		give_up(c, op->key);
 	s->left.absent = false;
 	if (op->flags & KR_OPF_KNOWN) {
 		s->known = true;
-		s->absent = !integer_of(h, op->b, &result);
+		s->absent = !kr_grow_integer(h, op->b, &result);
 		s->amount = result;
 		return;
 	}
@@ -246,22 +244,21 @@ static enum kr_status collect_op(struct collecting *c, kr_txn t, uint32_t index)
 	const struct kr_history *h = c->f->h;
 	const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
 	uint32_t seen = kr_saw_count(h, op), effects = kr_effect_count(h, op);
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < seen && status == KR_OK; i++) {
+	for (uint32_t i = 0; i < seen; i++) {
 		kr_key k = kr_saw_key(h, op, i);
 		struct kr_saw saw = kr_saw_at(h, op, i);
 
 		if (kr_facts_grows(c->f, k))
-			status = see(c, t, index, k, &saw);
+			KR_TRY(see(c, t, index, k, &saw));
 	}
-	for (uint32_t i = 0; i < effects && status == KR_OK; i++) {
+	for (uint32_t i = 0; i < effects; i++) {
 		kr_key k = kr_effect_at(h, op, i).key;
 
 		if (kr_facts_grows(c->f, k))
 			write(c, t, op, k);
 	}
-	return status;
+	return KR_OK;
 }
 
 /* What t leaves of a counter, at the end of its walk. */
@@ -283,24 +280,22 @@ static enum kr_status collect_txn(struct collecting *c, kr_txn t)
 {
 	const struct kr_history *h = c->f->h;
 	bool aborted = h->txns.at[t.i].status == KR_ABORTED;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < h->txns.at[t.i].op_count && status == KR_OK; i++) {
+	for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
 
 		if (op->kind == KR_OP_APPEND || op->kind == KR_OP_ADD || op->kind == KR_OP_MAX)
-			status = push_add(c, t, i, op);
-		if (status == KR_OK && !aborted)
-			status = collect_op(c, t, i);
-		if (status == KR_OK)
-			status = kr_ctx_tick(c->ctx);
+			KR_TRY(push_add(c, t, i, op));
+		if (!aborted)
+			KR_TRY(collect_op(c, t, i));
+		KR_TRY(kr_ctx_tick(c->ctx));
 	}
-	for (uint32_t i = 0; i < h->txns.at[t.i].op_count && status == KR_OK && !aborted; i++) {
+	for (uint32_t i = 0; i < h->txns.at[t.i].op_count && !aborted; i++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
 		if (op->kind == KR_OP_INC || op->kind == KR_OP_DELETE)
 			keep_version(c, t, op->key);
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status sort_sights(struct collecting *c)
@@ -308,11 +303,9 @@ static enum kr_status sort_sights(struct collecting *c)
 	struct kr_grow *g = c->g;
 	uint32_t nkeys = g->h->keys.n;
 
-	g->sight_first = kr_mem_alloc(g->mem, (size_t)nkeys + 2, sizeof *g->sight_first);
+	KR_TRY(kr_arena_new(&g->arena, g->sight_first, (size_t)nkeys + 2));
 	g->sight_count = c->sights.n;
-	g->sights = kr_mem_alloc(g->mem, g->sight_count, sizeof *g->sights);
-	if (!g->sight_first || !g->sights)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(&g->arena, g->sights, g->sight_count));
 	for (uint32_t i = 0; i < c->sights.n; i++)
 		g->sight_first[c->sights.at[i].key.i + 2]++;
 	kr_index_places(g->sight_first, nkeys);
@@ -370,17 +363,21 @@ enum kr_status kr_grow_init(struct kr_facts *f, struct kr_ctx *ctx)
 	f->grow = g = kr_mem_alloc(f->mem, 1, sizeof *g);
 	if (!g)
 		return KR_NOMEM;
-	*g = (struct kr_grow){.mem = f->mem, .h = f->h, .count = f->count, .initial_key = {KR_NONE}};
+	*g = (struct kr_grow){.arena = {.mem = f->mem},
+		.mem = f->mem,
+		.h = f->h,
+		.count = f->count,
+		.initial_key = {KR_NONE}};
 	kr_arena_init(&g->texts, g->mem);
 	kr_str_init(&g->scratch, g->mem);
-	KR_TRY(kr_mem_new(g->mem, g->mode, nkeys));
-	KR_TRY(kr_mem_new(g->mem, g->versions, f->count));
-	KR_TRY(kr_mem_new(g->mem, g->parsed_of, nvalues));
-	KR_TRY(kr_mem_new(g->mem, g->element_of, nvalues));
-	KR_TRY(kr_mem_new(g->mem, g->rank, f->count));
-	KR_TRY(kr_mem_new(g->mem, g->ranked, nkeys));
-	KR_TRY(kr_mem_new(g->mem, g->longest, nkeys));
-	KR_TRY(kr_mem_new(g->mem, g->deleted, nkeys));
+	KR_TRY(kr_arena_new(&g->arena, g->mode, nkeys));
+	KR_TRY(kr_arena_new(&g->arena, g->versions, f->count));
+	KR_TRY(kr_arena_new(&g->arena, g->parsed_of, nvalues));
+	KR_TRY(kr_arena_new(&g->arena, g->element_of, nvalues));
+	KR_TRY(kr_arena_new(&g->arena, g->rank, f->count));
+	KR_TRY(kr_arena_new(&g->arena, g->ranked, nkeys));
+	KR_TRY(kr_arena_new(&g->arena, g->longest, nkeys));
+	KR_TRY(kr_arena_new(&g->arena, g->deleted, nkeys));
 	set_modes(g);
 	return collect(f, ctx);
 }
@@ -388,20 +385,10 @@ enum kr_status kr_grow_init(struct kr_facts *f, struct kr_ctx *ctx)
 void kr_grow_done(struct kr_facts *f)
 {
 	struct kr_grow *g = f->grow;
-	uint32_t nkeys = f->h->keys.n, nvalues = f->h->values.n;
 
 	if (!g)
 		return;
-	kr_mem_free(g->mem, g->mode, nkeys, sizeof *g->mode);
-	kr_mem_free(g->mem, g->versions, g->count, sizeof *g->versions);
-	kr_mem_free(g->mem, g->parsed_of, nvalues, sizeof *g->parsed_of);
-	kr_mem_free(g->mem, g->element_of, nvalues, sizeof *g->element_of);
-	kr_mem_free(g->mem, g->rank, g->count, sizeof *g->rank);
-	kr_mem_free(g->mem, g->ranked, nkeys, sizeof *g->ranked);
-	kr_mem_free(g->mem, g->longest, nkeys, sizeof *g->longest);
-	kr_mem_free(g->mem, g->deleted, nkeys, sizeof *g->deleted);
-	kr_mem_free(g->mem, g->sight_first, (size_t)nkeys + 2, sizeof *g->sight_first);
-	kr_mem_free(g->mem, g->sights, g->sight_count, sizeof *g->sights);
+	kr_arena_done(&g->arena);
 	kr_vec_done(g->mem, &g->elements);
 	kr_vec_done(g->mem, &g->adds);
 	kr_vec_done(g->mem, &g->members);

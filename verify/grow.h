@@ -51,6 +51,7 @@ struct kr_count {
 struct kr_parsed { uint32_t first, count; }; /* into members */
 
 struct kr_grow {
+	struct kr_arena arena;
 	struct kr_mem *mem;
 	const struct kr_history *h;
 	struct kr_arena texts;
@@ -115,6 +116,8 @@ const struct kr_grow_add *kr_grow_next_add(const struct kr_grow *g, kr_table_ite
 	uint32_t element);
 
 /* Whether an untold initial value may hold the element. */
+/* Whether a value is an integer: *out, else 0. */
+bool kr_grow_integer(const struct kr_history *h, kr_value value, int64_t *out);
 bool kr_grow_may_start_with(const struct kr_facts *f, kr_key k, uint32_t element);
 /* The only append of the element that may have taken effect, or NULL with *count of such, and whether it is
  * in the initial value. */

@@ -76,14 +76,6 @@ enum kr_status kr_grow_appender(const struct kr_facts *f, kr_key k, uint32_t ele
 	return in_initial(f, k, element, initial);
 }
 
-static bool integer_of(const struct kr_history *h, kr_value value, int64_t *out)
-{
-	const struct kr_value_entry *e = kr_history_value(h, value);
-
-	*out = e->type == KR_VALUE_INT ? e->integer : 0;
-	return e->type == KR_VALUE_INT;
-}
-
 /* The largest number is in, and what was there before is out where it was deleted. */
 static enum kr_status number_left(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t end,
 	uint32_t element, enum kr_membership *out)
@@ -91,7 +83,6 @@ static enum kr_status number_left(const struct kr_facts *f, kr_key k, kr_txn t, 
 	const struct kr_history *h = f->h;
 	const struct kr_operation *most = NULL;
 	uint32_t number;
-	enum kr_status status = KR_OK;
 
 	*out = KR_MEMBER_UNTOUCHED;
 	for (uint32_t i = end; i-- > 0 && *out == KR_MEMBER_UNTOUCHED;) {
@@ -107,10 +98,10 @@ static enum kr_status number_left(const struct kr_facts *f, kr_key k, kr_txn t, 
 			most = op;
 	}
 	if (most)
-		status = kr_grow_element(f->grow, most->a, &number);
-	if (most && status == KR_OK && number == element)
+		KR_TRY(kr_grow_element(f->grow, most->a, &number));
+	if (most && number == element)
 		*out = KR_MEMBER_IN;
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_grow_member(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t end, uint32_t element,
@@ -176,7 +167,7 @@ static struct kr_count count_told(const struct kr_history *h, const struct kr_op
 	struct kr_count want = {.test = KR_COUNT_IS};
 	int64_t delta, result;
 
-	if (!integer_of(h, op->a, &delta) || !integer_of(h, op->b, &result) ||
+	if (!kr_grow_integer(h, op->a, &delta) || !kr_grow_integer(h, op->b, &result) ||
 		__builtin_sub_overflow(result, delta, &want.number) ||
 		__builtin_sub_overflow(want.number, own, &want.number))
 		return (struct kr_count){.test = KR_COUNT_NEVER};
@@ -203,7 +194,7 @@ struct kr_count kr_grow_count(const struct kr_history *h, const struct kr_sight 
 	}
 	if (s->saw.test == KR_SAW_VALUE && s->saw.value.i == KR_ABSENT.i)
 		want.test = KR_COUNT_ABSENT;
-	else if (s->saw.test != KR_SAW_VALUE || !integer_of(h, s->saw.value, &want.number) ||
+	else if (s->saw.test != KR_SAW_VALUE || !kr_grow_integer(h, s->saw.value, &want.number) ||
 		__builtin_sub_overflow(want.number, s->own, &want.number))
 		want.test = KR_COUNT_NEVER;
 	want.or_absent = want.number == 0 && (op->kind == KR_OP_READ || s->own_count > 0);
@@ -237,7 +228,7 @@ bool kr_grow_initial_count(const struct kr_history *h, kr_key k, bool *absent, i
 	kr_value value = h->keys.at[k.i].initial;
 
 	*absent = value.i == KR_ABSENT.i;
-	return integer_of(h, value, number) || *absent;
+	return kr_grow_integer(h, value, number) || *absent;
 }
 
 static const struct kr_grow_version *counter_version(const struct kr_facts *f, kr_key k, kr_txn t)
@@ -340,12 +331,11 @@ enum kr_status kr_grow_presence_allows(const struct kr_facts *f, kr_key k, const
 	bool shown = saw->test != KR_SAW_NO_MATCH &&
 		(!e || (e->type != KR_VALUE_ABSENT && !(e->type == KR_VALUE_ARRAY && e->length == 2)));
 	bool matches = true;
-	enum kr_status status = KR_OK;
 
 	if (saw->test == KR_SAW_MATCH || saw->test == KR_SAW_NO_MATCH)
-		status = arrays_match(f, k, saw, &matches, err);
-	*out = status == KR_OK && (present && matches) == shown;
-	return status;
+		KR_TRY(arrays_match(f, k, saw, &matches, err));
+	*out = (present && matches) == shown;
+	return KR_OK;
 }
 
 enum kr_status kr_grow_initial_is_empty(const struct kr_facts *f, kr_key k, bool *out)
@@ -402,14 +392,13 @@ enum kr_status kr_grow_shows(const struct kr_facts *f, const struct kr_sight *s,
 	struct kr_err *err)
 {
 	uint32_t first, count = 1;
-	enum kr_status status = KR_OK;
 
 	if (element != KR_NONE)
 		return shows_element(f, s, element, out, err);
 	if (s->saw.test == KR_SAW_VALUE)
-		status = kr_grow_shown(f, s->key, s->txn, s->op, 0, &first, &count);
+		KR_TRY(kr_grow_shown(f, s->key, s->txn, s->op, 0, &first, &count));
 	*out = count != 0 && s->saw.test != KR_SAW_NO_MATCH;
-	return status;
+	return KR_OK;
 }
 
 /* Whether a version is there at all, as far as the observation as a whole tells. */
@@ -417,22 +406,20 @@ static enum kr_status presence_candidate(const struct kr_facts *f, const struct 
 	bool *out, struct kr_err *err)
 {
 	bool absent = false;
-	enum kr_status status = KR_OK;
 
 	*out = true;
 	if (s->own_count > 0)
 		return KR_OK; /* own elements make it present */
 	if (writer.i == KR_NONE)
-		status = kr_grow_initial_is_empty(f, s->key, &absent);
+		KR_TRY(kr_grow_initial_is_empty(f, s->key, &absent));
 	else
 		absent = f->h->ops
 				 .at[kr_history_op(f->h, writer, kr_facts_version(f, s->key, writer)->last_op)
 						 .i]
 				 .kind == KR_OP_DELETE;
-	if (status == KR_OK)
-		status = kr_grow_presence_allows(f, s->key, &s->saw, !absent, out, err);
-	*out = status == KR_OK && (*out || (writer.i == KR_NONE && f->untold));
-	return status;
+	KR_TRY(kr_grow_presence_allows(f, s->key, &s->saw, !absent, out, err));
+	*out = (*out || (writer.i == KR_NONE && f->untold));
+	return KR_OK;
 }
 
 static enum kr_status set_candidate(const struct kr_facts *f, const struct kr_sight *s, kr_txn writer,
@@ -444,19 +431,16 @@ static enum kr_status set_candidate(const struct kr_facts *f, const struct kr_si
 
 	if (s->part.i == KR_NONE)
 		return presence_candidate(f, s, writer, out, err);
-	enum kr_status status = kr_grow_element(f->grow, s->part, &element);
-	if (status == KR_OK)
-		status = shows_element(f, s, element, &shown, err);
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_grow_element(f->grow, s->part, &element));
+	KR_TRY(shows_element(f, s, element, &shown, err));
 	if (writer.i == KR_NONE) {
-		status = in_initial(f, s->key, element, &initial);
-		*out = status == KR_OK && (kr_grow_may_start_with(f, s->key, element) || initial == shown);
-		return status;
+		KR_TRY(in_initial(f, s->key, element, &initial));
+		*out = (kr_grow_may_start_with(f, s->key, element) || initial == shown);
+		return KR_OK;
 	}
-	status = kr_grow_member(f, s->key, writer, op_count(f, writer), element, &member);
-	*out = status == KR_OK && member == (shown ? KR_MEMBER_IN : KR_MEMBER_OUT);
-	return status;
+	KR_TRY(kr_grow_member(f, s->key, writer, op_count(f, writer), element, &member));
+	*out = member == (shown ? KR_MEMBER_IN : KR_MEMBER_OUT);
+	return KR_OK;
 }
 
 /* ---- all kinds ---- */
@@ -506,11 +490,10 @@ enum kr_status kr_grow_touches(const struct kr_facts *f, const struct kr_sight *
 		*out = f->h->txns.at[t.i].id.i == s->part.i || kr_grow_deletes(f, s->key, t);
 		return KR_OK;
 	}
-	enum kr_status status = kr_grow_element(f->grow, s->part, &element);
-	if (status == KR_OK)
-		status = kr_grow_member(f, s->key, t, op_count(f, t), element, &member);
-	*out = status == KR_OK && member != KR_MEMBER_UNTOUCHED;
-	return status;
+	KR_TRY(kr_grow_element(f->grow, s->part, &element));
+	KR_TRY(kr_grow_member(f, s->key, t, op_count(f, t), element, &member));
+	*out = member != KR_MEMBER_UNTOUCHED;
+	return KR_OK;
 }
 
 /* Whether the part is of a mark that was shown to be above it, which says nothing of it. */
@@ -519,7 +502,7 @@ static bool is_below(const struct kr_facts *f, const struct kr_sight *s)
 	int64_t number, shown;
 
 	return kr_grow_is_mark(f->grow, s->key) && s->saw.test == KR_SAW_VALUE &&
-		integer_of(f->h, s->saw.value, &shown) && integer_of(f->h, s->part, &number) &&
+		kr_grow_integer(f->h, s->saw.value, &shown) && kr_grow_integer(f->h, s->part, &number) &&
 		number < shown;
 }
 
@@ -528,7 +511,6 @@ enum kr_status kr_grow_check_part(const struct kr_facts *f, const struct kr_sigh
 	enum kr_grow_mode mode = kr_facts_mode(f, s->key);
 	enum kr_membership own;
 	uint32_t element;
-	enum kr_status status = KR_OK;
 
 	*wrong = NULL;
 	if (s->part.i == KR_NONE)
@@ -543,12 +525,11 @@ enum kr_status kr_grow_check_part(const struct kr_facts *f, const struct kr_sigh
 		return kr_grow_check_list_part(f, s, wrong);
 	if (*wrong || mode != KR_GROW_SET)
 		return KR_OK;
-	status = kr_grow_element(f->grow, s->part, &element);
-	if (status == KR_OK)
-		status = kr_grow_member(f, s->key, s->txn, s->op, element, &own);
-	if (status == KR_OK && own != KR_MEMBER_UNTOUCHED)
+	KR_TRY(kr_grow_element(f->grow, s->part, &element));
+	KR_TRY(kr_grow_member(f, s->key, s->txn, s->op, element, &own));
+	if (own != KR_MEMBER_UNTOUCHED)
 		*wrong = "the observer had added the element itself";
 	if (is_below(f, s))
 		*wrong = "the mark was seen above that number";
-	return status;
+	return KR_OK;
 }

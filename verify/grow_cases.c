@@ -18,15 +18,13 @@ static enum kr_status need(struct kr_cases *c, const struct kr_sight *s, const s
 		(!add || add->txn.i == s->txn.i || c->v->h->txns.at[add->txn.i].status == KR_COMMITTED))
 		return KR_OK;
 	kr_cases_begin(c);
-	enum kr_status status = kr_cases_presence(c, s->txn, &literal);
-	if (status == KR_OK)
-		status = kr_cases_add(c, kr_cases_negate(literal));
-	if (status == KR_OK && possible) {
-		status = kr_cases_presence(c, add->txn, &literal);
-		if (status == KR_OK)
-			status = kr_cases_add(c, literal);
+	KR_TRY(kr_cases_presence(c, s->txn, &literal));
+	KR_TRY(kr_cases_add(c, kr_cases_negate(literal)));
+	if (possible) {
+		KR_TRY(kr_cases_presence(c, add->txn, &literal));
+		KR_TRY(kr_cases_add(c, literal));
 	}
-	return status == KR_OK ? kr_cases_end(c) : status;
+	return kr_cases_end(c);
 }
 
 enum kr_status kr_cases_add_list(struct kr_cases *c, uint32_t s)
@@ -36,22 +34,19 @@ enum kr_status kr_cases_add_list(struct kr_cases *c, uint32_t s)
 	const struct kr_grow_add *add;
 	uint32_t count, adds, first;
 	bool initial;
-	enum kr_status status = KR_OK;
 
 	if (!f->unknowns || sight.saw.test != KR_SAW_VALUE || sight.part.i != KR_NONE)
 		return KR_OK;
-	status = kr_grow_shown(f, sight.key, sight.txn, sight.op, sight.own_count, &first, &count);
-	if (status != KR_OK || count == KR_NONE)
-		return status;
-	for (uint32_t i = 0; i < count && status == KR_OK; i++) {
-		status =
-			kr_grow_appender(f, sight.key, f->grow->members.at[first + i], &add, &adds, &initial);
-		if (status == KR_OK && adds < 2)
-			status = need(c, &sight, add, adds == 1 || initial);
-		if (status == KR_OK)
-			status = kr_ctx_tick(c->v->ctx);
+	KR_TRY(kr_grow_shown(f, sight.key, sight.txn, sight.op, sight.own_count, &first, &count));
+	if (count == KR_NONE)
+		return KR_OK;
+	for (uint32_t i = 0; i < count; i++) {
+		KR_TRY(kr_grow_appender(f, sight.key, f->grow->members.at[first + i], &add, &adds, &initial));
+		if (adds < 2)
+			KR_TRY(need(c, &sight, add, adds == 1 || initial));
+		KR_TRY(kr_ctx_tick(c->v->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_cases_add_list_order(struct kr_cases *c, kr_key k, uint32_t a, uint32_t b, uint32_t literal)
@@ -113,11 +108,10 @@ static enum kr_status bring(struct kr_cases *c, const struct kr_grow_sight *s, k
 static enum kr_status bring_part(struct kr_cases *c, kr_key k, kr_value part)
 {
 	const struct kr_grow *g = c->facts.grow;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = g->sight_first[k.i]; i < g->sight_first[k.i + 1] && status == KR_OK; i++)
-		status = bring(c, &g->sights[i], part);
-	return status;
+	for (uint32_t i = g->sight_first[k.i]; i < g->sight_first[k.i + 1]; i++)
+		KR_TRY(bring(c, &g->sights[i], part));
+	return KR_OK;
 }
 
 /* Sums are seen as a whole. */
@@ -135,22 +129,20 @@ static enum kr_status bring_list(struct kr_cases *c, kr_key k, kr_txn t)
 {
 	const struct kr_facts *f = &c->facts;
 	uint32_t rank, present;
-	enum kr_status status =
-		kr_grow_rank(f, k, (uint32_t)(kr_facts_version(f, k, t) - f->versions), &rank);
+	KR_TRY(kr_grow_rank(f, k, (uint32_t)(kr_facts_version(f, k, t) - f->versions), &rank));
 
-	if (status == KR_OK && rank >= KR_GROW_VAGUE)
-		status = bring_part(c, k, (kr_value){KR_NONE});
-	if (status == KR_OK && f->grow->deleted[k.i])
-		status = bring_part(c, k, f->h->txns.at[t.i].id);
-	if (status == KR_OK && kr_grow_deletes(f, k, t))
-		status = bring_part(c, k, KR_ABSENT);
-	if (status != KR_OK || rank >= KR_GROW_VAGUE)
-		return status;
+	if (rank >= KR_GROW_VAGUE)
+		KR_TRY(bring_part(c, k, (kr_value){KR_NONE}));
+	if (f->grow->deleted[k.i])
+		KR_TRY(bring_part(c, k, f->h->txns.at[t.i].id));
+	if (kr_grow_deletes(f, k, t))
+		KR_TRY(bring_part(c, k, KR_ABSENT));
+	if (rank >= KR_GROW_VAGUE)
+		return KR_OK;
 	kr_cases_begin(c);
-	status = kr_cases_presence(c, t, &present);
-	if (status == KR_OK)
-		status = kr_cases_add(c, present);
-	return status == KR_OK ? kr_cases_end(c) : status;
+	KR_TRY(kr_cases_presence(c, t, &present));
+	KR_TRY(kr_cases_add(c, present));
+	return kr_cases_end(c);
 }
 
 static enum kr_status bring_set(struct kr_cases *c, kr_key k, kr_txn t)
@@ -169,16 +161,15 @@ static enum kr_status bring_set(struct kr_cases *c, kr_key k, kr_txn t)
 enum kr_status kr_cases_bring_growing(struct kr_cases *c, kr_key k, kr_txn t)
 {
 	const struct kr_grow *g = c->facts.grow;
-	enum kr_status status = KR_OK;
 
 	switch (kr_facts_mode(&c->facts, k)) {
 	case KR_GROW_LIST: return bring_list(c, k, t);
 	case KR_GROW_SET: return bring_set(c, k, t);
 	case KR_GROW_VALUES: return bring_part(c, k, (kr_value){KR_NONE});
 	case KR_GROW_SUM:
-		for (uint32_t i = g->sight_first[k.i]; i < g->sight_first[k.i + 1] && status == KR_OK; i++)
-			status = bring_whole(c, &g->sights[i]);
-		return status;
+		for (uint32_t i = g->sight_first[k.i]; i < g->sight_first[k.i + 1]; i++)
+			KR_TRY(bring_whole(c, &g->sights[i]));
+		return KR_OK;
 	default: return KR_OK;
 	}
 }
@@ -217,11 +208,10 @@ enum kr_status kr_cases_bring_own(struct kr_cases *c, kr_key k, kr_txn t, uint32
 enum kr_status kr_cases_bring_key(struct kr_cases *c, kr_key k)
 {
 	const struct kr_grow *g = c->facts.grow;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = g->sight_first[k.i]; i < g->sight_first[k.i + 1] && status == KR_OK; i++)
-		status = kr_cases_bring_own(c, k, g->sights[i].txn, g->sights[i].op);
-	return status;
+	for (uint32_t i = g->sight_first[k.i]; i < g->sight_first[k.i + 1]; i++)
+		KR_TRY(kr_cases_bring_own(c, k, g->sights[i].txn, g->sights[i].op));
+	return KR_OK;
 }
 
 /* ---- predicate reads ---- */
@@ -244,15 +234,13 @@ static enum kr_status bring_if_needed(struct kr_cases *c, const struct kr_sight 
 enum kr_status kr_cases_bring_missed(struct kr_cases *c, kr_txn t, uint32_t op)
 {
 	struct kr_sight sight;
-	enum kr_status status = KR_OK;
 
-	for (kr_key k = {0}; k.i < c->v->h->keys.n && status == KR_OK; k.i++) {
+	for (kr_key k = {0}; k.i < c->v->h->keys.n; k.i++) {
 		if (kr_facts_sight(&c->facts, t, op, k, (kr_value){KR_NONE}, &sight) && sight.saw.predicate)
-			status = bring_if_needed(c, &sight);
-		if (status == KR_OK)
-			status = kr_ctx_tick(c->v->ctx);
+			KR_TRY(bring_if_needed(c, &sight));
+		KR_TRY(kr_ctx_tick(c->v->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_cases_bring_scans(struct kr_cases *c, kr_key k, kr_txn t)

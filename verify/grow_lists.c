@@ -89,19 +89,18 @@ static enum kr_status shows_part(const struct kr_facts *f, const struct kr_sight
 	const struct kr_grow_add *add;
 	uint32_t first, count, adds;
 	bool initial = false;
-	enum kr_status status = kr_grow_shown(f, s->key, s->txn, s->op, s->own_count, &first, &count);
+	KR_TRY(kr_grow_shown(f, s->key, s->txn, s->op, s->own_count, &first, &count));
 
 	*out = false;
-	for (uint32_t i = 0; status == KR_OK && count != KR_NONE && i < count && !*out; i++) {
-		status = kr_grow_appender(f, s->key, f->grow->members.at[first + i], &add, &adds, &initial);
-		if (status == KR_OK && adds > 0 && adds + initial > 1)
+	for (uint32_t i = 0; count != KR_NONE && i < count && !*out; i++) {
+		KR_TRY(kr_grow_appender(f, s->key, f->grow->members.at[first + i], &add, &adds, &initial));
+		if (adds > 0 && adds + initial > 1)
 			return kr_grow_vague(f, s->key, "equal elements were appended", err);
-		*out = status == KR_OK &&
-			(s->part.i == KR_ABSENT.i ? initial
-						  : adds == 1 && !initial &&
-						f->h->txns.at[add->txn.i].id.i == s->part.i);
+		*out = (s->part.i == KR_ABSENT.i
+				? initial
+				: adds == 1 && !initial && f->h->txns.at[add->txn.i].id.i == s->part.i);
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Whether writer's version of the part is there as it was seen, or not there as it was not. */
@@ -138,15 +137,14 @@ enum kr_status kr_grow_list_candidate(const struct kr_facts *f, const struct kr_
 enum kr_status kr_grow_check_list_part(const struct kr_facts *f, const struct kr_sight *s, const char **wrong)
 {
 	bool empty = false;
-	enum kr_status status = KR_OK;
 
 	if (s->saw.test != KR_SAW_VALUE)
 		*wrong = "it tells nothing of the list's elements";
 	else if (s->part.i == f->h->txns.at[s->txn.i].id.i)
 		*wrong = "what a transaction appended itself is no part of what it saw";
 	else if (s->part.i == KR_ABSENT.i)
-		status = kr_grow_initial_is_empty(f, s->key, &empty);
+		KR_TRY(kr_grow_initial_is_empty(f, s->key, &empty));
 	if (empty)
 		*wrong = "there were no elements at first";
-	return status;
+	return KR_OK;
 }

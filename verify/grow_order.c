@@ -27,7 +27,6 @@ static enum kr_status place_of(const struct kr_facts *f, kr_key k, uint32_t i, c
 	const struct kr_grow_add *add;
 	uint32_t element, adds, place;
 	bool initial;
-	enum kr_status status;
 
 	*rank = KR_GROW_VAGUE;
 	for (uint32_t at = kr_grow_left_from(f, k, version->txn, &initial); at <= version->last_op; at++) {
@@ -35,11 +34,8 @@ static enum kr_status place_of(const struct kr_facts *f, kr_key k, uint32_t i, c
 
 		if (op->kind != KR_OP_APPEND || op->key.i != k.i)
 			continue;
-		status = kr_grow_element(f->grow, op->a, &element);
-		if (status == KR_OK)
-			status = kr_grow_appender(f, k, element, &add, &adds, &initial);
-		if (status != KR_OK)
-			return status;
+		KR_TRY(kr_grow_element(f->grow, op->a, &element));
+		KR_TRY(kr_grow_appender(f, k, element, &add, &adds, &initial));
 		place = places ? places[element] - 1 : 0;
 		while (!places && place < m->count && f->grow->members.at[m->first + place] != element)
 			place++;
@@ -78,21 +74,19 @@ static enum kr_status find_longest(const struct kr_facts *f, kr_key k)
 {
 	struct kr_grow *g = f->grow;
 	uint32_t first, count, most = 0, longest = 1;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = g->sight_first[k.i]; i < g->sight_first[k.i + 1] && status == KR_OK; i++) {
+	for (uint32_t i = g->sight_first[k.i]; i < g->sight_first[k.i + 1]; i++) {
 		const struct kr_grow_sight *s = &g->sights[i];
 		if (f->h->txns.at[s->txn.i].status != KR_COMMITTED)
 			continue;
-		status = kr_grow_shown(f, k, s->txn, s->op, s->own_count, &first, &count);
-		if (status == KR_OK && count != KR_NONE && count >= most) {
+		KR_TRY(kr_grow_shown(f, k, s->txn, s->op, s->own_count, &first, &count));
+		if (count != KR_NONE && count >= most) {
 			most = count;
 			longest = 2 + i;
 		}
 	}
-	if (status == KR_OK)
-		g->longest[k.i] = longest;
-	return status;
+	g->longest[k.i] = longest;
+	return KR_OK;
 }
 
 enum kr_status kr_grow_longest(const struct kr_facts *f, kr_key k, const struct kr_grow_sight **out)
@@ -136,31 +130,25 @@ struct sized {
 	uint32_t size, sight;
 };
 
-static int by_size(const void *pa, const void *pb)
-{
-	const struct sized *a = pa, *b = pb;
-
-	return kr_then(KR_ORDER(a->size, b->size), KR_ORDER(a->sight, b->sight));
-}
+KR_BY_BOTH(by_size, struct sized, size, sight);
 
 /* The sets of k that committed transactions read, which had added nothing themselves, by size. */
 static enum kr_status sort_sets(const struct kr_facts *f, kr_key k, struct sized *out, uint32_t *n)
 {
 	const struct kr_grow *g = f->grow;
 	uint32_t first, count;
-	enum kr_status status = KR_OK;
 
 	*n = 0;
-	for (uint32_t i = g->sight_first[k.i]; i < g->sight_first[k.i + 1] && status == KR_OK; i++) {
+	for (uint32_t i = g->sight_first[k.i]; i < g->sight_first[k.i + 1]; i++) {
 		const struct kr_grow_sight *s = &g->sights[i];
 		if (f->h->txns.at[s->txn.i].status != KR_COMMITTED || s->own_count > 0)
 			continue;
-		status = kr_grow_shown(f, k, s->txn, s->op, 0, &first, &count);
-		if (status == KR_OK && count != KR_NONE)
+		KR_TRY(kr_grow_shown(f, k, s->txn, s->op, 0, &first, &count));
+		if (count != KR_NONE)
 			out[(*n)++] = (struct sized){count, i};
 	}
 	KR_SORT(out, *n, by_size);
-	return status;
+	return KR_OK;
 }
 
 /* The version that alone adds the element, or KR_NONE. */
@@ -183,44 +171,41 @@ static enum kr_status begin_ranks(const struct kr_facts *f, kr_key k)
 {
 	const struct kr_grow *g = f->grow;
 	uint32_t version;
-	enum kr_status status = KR_OK;
 
 	for (uint32_t i = f->first[k.i]; i < f->first[k.i + 1]; i++)
 		g->rank[i] = KR_GROW_VAGUE;
-	for (uint32_t i = f->first[k.i]; i < f->first[k.i + 1] && status == KR_OK; i++) {
+	for (uint32_t i = f->first[k.i]; i < f->first[k.i + 1]; i++) {
 		const struct kr_fact_version *v = &f->versions[i];
-		for (uint32_t at = v->first_op; at <= v->last_op && status == KR_OK; at++) {
+		for (uint32_t at = v->first_op; at <= v->last_op; at++) {
 			const struct kr_operation *op = &f->h->ops.at[kr_history_op(f->h, v->txn, at).i];
 			uint32_t element;
 			if (op->kind != KR_OP_ADD || op->key.i != k.i)
 				continue;
-			status = kr_grow_element(f->grow, op->a, &element);
-			if (status == KR_OK)
-				status = only_version(f, k, element, &version);
-			if (status == KR_OK && version != KR_NONE)
+			KR_TRY(kr_grow_element(f->grow, op->a, &element));
+			KR_TRY(only_version(f, k, element, &version));
+			if (version != KR_NONE)
 				g->rank[version] = KR_NONE;
 		}
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status rank_shown(const struct kr_facts *f, kr_key k, const struct sized *sets, uint32_t n)
 {
 	struct kr_grow *g = f->grow;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < n && status == KR_OK; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		const struct kr_grow_sight *s = &g->sights[sets[i].sight];
 		uint32_t first, count, version;
 
-		status = kr_grow_shown(f, k, s->txn, s->op, 0, &first, &count);
-		for (uint32_t j = 0; j < count && status == KR_OK; j++) {
-			status = only_version(f, k, g->members.at[first + j], &version);
-			if (status == KR_OK && version != KR_NONE && g->rank[version] == KR_NONE)
+		KR_TRY(kr_grow_shown(f, k, s->txn, s->op, 0, &first, &count));
+		for (uint32_t j = 0; j < count; j++) {
+			KR_TRY(only_version(f, k, g->members.at[first + j], &version));
+			if (version != KR_NONE && g->rank[version] == KR_NONE)
 				g->rank[version] = i;
 		}
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status rank_set(const struct kr_facts *f, kr_key k)

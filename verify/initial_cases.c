@@ -7,11 +7,10 @@
 static enum kr_status zero_or_absent(struct kr_cases *c, uint32_t zero, uint32_t absent, uint32_t *literal)
 {
 	uint32_t either;
-	enum kr_status status = kr_cases_new(c, &either);
+	KR_TRY(kr_cases_new(c, &either));
 
 	*literal = either;
-	return status == KR_OK ? kr_sat_add(&c->sat, (uint32_t[]){kr_sat_not(either), zero, absent}, 3)
-			       : status;
+	return kr_sat_add(&c->sat, (uint32_t[]){kr_sat_not(either), zero, absent}, 3);
 }
 
 static enum kr_status initial_number(struct kr_cases *c, const struct kr_sight *s, uint32_t *literal)
@@ -81,7 +80,6 @@ static enum kr_status initial_grown(struct kr_cases *c, const struct kr_sight *s
 	enum kr_grow_mode mode = kr_facts_mode(&c->facts, s->key);
 	uint32_t element = KR_NONE;
 	bool shown = false;
-	enum kr_status status = KR_OK;
 
 	if (mode == KR_GROW_VALUES)
 		return initial_number(c, s, literal);
@@ -90,16 +88,14 @@ static enum kr_status initial_grown(struct kr_cases *c, const struct kr_sight *s
 	if (mode != KR_GROW_SET || !kr_grow_tells(&c->facts, s) || (s->part.i == KR_NONE && s->own_count > 0))
 		return KR_OK;
 	if (s->part.i != KR_NONE)
-		status = kr_grow_element(c->facts.grow, s->part, &element);
-	if (status == KR_OK)
-		status = kr_grow_shows(&c->facts, s, element, &shown, c->v->err);
-	if (status == KR_OK && element != KR_NONE && !kr_grow_may_start_with(&c->facts, s->key, element))
+		KR_TRY(kr_grow_element(c->facts.grow, s->part, &element));
+	KR_TRY(kr_grow_shows(&c->facts, s, element, &shown, c->v->err));
+	if (element != KR_NONE && !kr_grow_may_start_with(&c->facts, s->key, element))
 		return KR_OK; /* it does not hold that; who shows it has not seen the initial version */
-	if (status == KR_OK)
-		status = member(c, s->key, element, literal);
-	if (status == KR_OK && !shown)
+	KR_TRY(member(c, s->key, element, literal));
+	if (!shown)
 		*literal = kr_cases_negate(*literal);
-	return status;
+	return KR_OK;
 }
 
 /* What "observation s saw the initial version" says of an untold initial value; KR_LITERAL_TRUE: nothing. */

@@ -18,18 +18,16 @@ static enum kr_status install_effect(struct kr_replayed *r, const struct kr_oper
 enum kr_status kr_replay_install(struct kr_replayed *r, kr_txn t)
 {
 	const struct kr_history *h = r->v->h;
-	enum kr_status status = KR_OK;
 
 	r->txn = t;
-	for (uint32_t index = 0; index < h->txns.at[t.i].op_count && status == KR_OK; index++) {
+	for (uint32_t index = 0; index < h->txns.at[t.i].op_count; index++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
 		uint32_t effects = kr_effect_count(h, op);
 
 		r->op = index;
-		for (uint32_t i = 0; i < effects && status == KR_OK; i++)
-			status = install_effect(r, op, i);
-		if (status == KR_OK)
-			status = kr_ctx_tick(r->v->ctx);
+		for (uint32_t i = 0; i < effects; i++)
+			KR_TRY(install_effect(r, op, i));
+		KR_TRY(kr_ctx_tick(r->v->ctx));
 	}
-	return status;
+	return KR_OK;
 }

@@ -120,17 +120,16 @@ enum kr_status kr_learned_number(struct kr_learned *l, kr_key k, int64_t number)
 /* Elements of an array that the store does not have, however it came by them. */
 static enum kr_status learn_array(struct kr_store *s, kr_key k, const struct kr_value_entry *e)
 {
-	enum kr_status status = KR_OK;
 	struct kr_piece piece;
 	bool there = false;
 
-	for (size_t at = 1; kr_piece_next(e->text, e->length, &at, &piece) && status == KR_OK;) {
+	for (size_t at = 1; kr_piece_next(e->text, e->length, &at, &piece);) {
 		if (s->cells[k.i].kind == KR_CELL_SET)
 			there = kr_store_has(s, k, piece);
 		if (!there)
-			status = learn_element(s->learned, k, piece);
+			KR_TRY(learn_element(s->learned, k, piece));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* A mark that is above what it was raised to was there at first. */
@@ -207,15 +206,14 @@ enum kr_status kr_learned_start(struct kr_store *s)
 		enum kr_learned_kind least, most;
 	} rounds[] = {{KR_LEARNED_VALUE, KR_LEARNED_NUMBER}, {KR_LEARNED_PRESENT, KR_LEARNED_PRESENT}};
 	const struct kr_learned *l = s->learned;
-	enum kr_status status = KR_OK;
 
 	for (kr_key k = {0}; k.i < s->h->keys.n; k.i++)
 		if (kr_learned_grows(s->h, k))
 			kr_store_write(s, k, KR_ABSENT);
 	for (size_t round = 0; round < KR_COUNT(rounds); round++)
-		for (uint32_t i = 0; i < l->facts.n && status == KR_OK; i++)
+		for (uint32_t i = 0; i < l->facts.n; i++)
 			if (l->facts.at[i].what >= rounds[round].least &&
 				l->facts.at[i].what <= rounds[round].most)
-				status = start_key(s, l->facts.at[i].key, &l->facts.at[i]);
-	return status;
+				KR_TRY(start_key(s, l->facts.at[i].key, &l->facts.at[i]));
+	return KR_OK;
 }

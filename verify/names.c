@@ -98,11 +98,9 @@ static enum kr_status fill_names(struct kr_names *n, bool of_keys)
 static enum kr_status find_name(struct kr_names *n, bool of_keys, const json_t *json, uint32_t *out)
 {
 	const struct kr_table *table = of_keys ? &n->keys : &n->txns;
-	enum kr_status status = fill_names(n, of_keys);
+	KR_TRY(fill_names(n, of_keys));
 	uint32_t id;
 
-	if (status != KR_OK)
-		return status;
 	if (!is_name(json))
 		return bad(n, "expected the %s, found %s", of_keys ? "name of a key" : "id of a transaction",
 			kr_names_describe(json));
@@ -152,11 +150,9 @@ static bool equals_compound(const struct kr_value_entry *e, const json_t *json)
 /* Compound values are few: these are looked for one by one. */
 enum kr_status kr_names_value(struct kr_names *n, const json_t *json, kr_value *out)
 {
-	enum kr_status status = fill_values(n);
+	KR_TRY(fill_values(n));
 	bool compound = json_is_array(json) || json_is_object(json);
 
-	if (status != KR_OK)
-		return status;
 	for (out->i = 1; compound && out->i < n->h->values.n; out->i++)
 		if (equals_compound(&n->h->values.at[out->i], json))
 			return KR_OK;

@@ -195,13 +195,11 @@ static void set_readers(const struct order *o, bool placed)
 
 static enum kr_status check_orders(const struct order *o)
 {
-	enum kr_status status = KR_OK;
-
-	if (status == KR_OK && o->v->cert->order >= KR_ORDER_SESSION)
-		status = check_session_order(o);
-	if (status == KR_OK && o->v->cert->order >= KR_ORDER_REALTIME)
-		status = check_real_time(o);
-	return status == KR_OK ? check_given_orders(o) : status;
+	if (o->v->cert->order >= KR_ORDER_SESSION)
+		KR_TRY(check_session_order(o));
+	if (o->v->cert->order >= KR_ORDER_REALTIME)
+		KR_TRY(check_real_time(o));
+	return check_given_orders(o);
 }
 
 static enum kr_status check(const struct order *o)

@@ -230,13 +230,12 @@ static enum kr_status look_at(struct kr_own *o, struct kr_own_key *own, const st
 	bool *out, struct kr_err *err)
 {
 	struct kr_saw saw = kr_saw_of(o->h, op, own->key);
-	enum kr_status status = KR_OK;
 
 	if (saw.test == KR_SAW_NOTHING)
 		return KR_OK;
-	status = shows(o, own, op, &saw, out, err);
+	KR_TRY(shows(o, own, op, &saw, out, err));
 	learn(o, own, &saw);
-	return status == KR_OK ? kr_ctx_tick(o->ctx) : status;
+	return kr_ctx_tick(o->ctx);
 }
 
 enum kr_status kr_own_agrees(struct kr_own *o, kr_txn t, bool *out, uint32_t *op, kr_key *key,

@@ -13,13 +13,6 @@ struct matching {
 	uint32_t count;
 };
 
-bool kr_verify_is_loose(const struct kr_history *h, kr_txn t, uint32_t op)
-{
-	const struct kr_attr *attr = kr_history_attr(h, kr_history_op(h, t, op));
-
-	return attr && !attr->cursor;
-}
-
 bool kr_verify_is_reader(const struct kr_history *h, kr_txn t)
 {
 	for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++)
@@ -68,7 +61,7 @@ static const char *wrong_rw(const struct matching *m, uint32_t i)
 
 	if (rule->item && e->predicate)
 		return "an rw of keys that a predicate read did not return";
-	if (rule->cursor && kr_verify_is_loose(m->v->h, e->from, e->op))
+	if (rule->cursor && kr_history_is_loose(m->v->h, kr_history_op(m->v->h, e->from, e->op)))
 		return "an rw of a read that was not through a cursor";
 	if (rule->before_rw && !((rule->before_rw | order_kinds(m)) & KR_BIT(before->kind)))
 		return "an rw after an edge that none may follow";

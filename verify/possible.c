@@ -57,14 +57,13 @@ static enum kr_status deny(struct kr_facts *f, kr_key k, kr_value value, bool *a
 /* What a committed observation that nothing but the initial version explains says of its value. */
 static enum kr_status tell(struct kr_possible *p, const struct kr_sight *s)
 {
-	enum kr_status status = KR_OK;
 	bool news = false;
 
 	if (s->saw.test == KR_SAW_VALUE)
 		news = add_pin(p->f, s->key, s->saw.value);
 	else if (s->saw.test == KR_SAW_OTHER)
-		status = deny(p->f, s->key, s->saw.value, &news);
-	return status != KR_OK || !news || kr_vec_push(&p->ctx->mem, &p->told, s->key) ? status : KR_NOMEM;
+		KR_TRY(deny(p->f, s->key, s->saw.value, &news));
+	return !news || kr_vec_push(&p->ctx->mem, &p->told, s->key) ? KR_OK : KR_NOMEM;
 }
 
 /* Notes that an unknown transaction needs the untold initial value of the key to be what it saw: it is
@@ -203,22 +202,20 @@ static enum kr_status watch_scan(struct kr_possible *p, kr_txn t, uint32_t index
 static enum kr_status watch_txn(struct kr_possible *p, kr_txn t, uint32_t *returned)
 {
 	const struct kr_history *h = p->f->h;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t index = 0; index < h->txns.at[t.i].op_count && status == KR_OK; index++) {
+	for (uint32_t index = 0; index < h->txns.at[t.i].op_count; index++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
 		uint32_t seen = kr_saw_count(h, op);
 
-		for (uint32_t i = 0; i < seen && status == KR_OK; i++) {
+		for (uint32_t i = 0; i < seen; i++) {
 			struct kr_saw saw = kr_saw_at(h, op, i);
-			status = watch_if_external(p, t, index, kr_saw_key(h, op, i), &saw);
+			KR_TRY(watch_if_external(p, t, index, kr_saw_key(h, op, i), &saw));
 		}
-		if (status == KR_OK && kr_op_scans(op))
-			status = watch_scan(p, t, index, returned);
-		if (status == KR_OK)
-			status = kr_ctx_tick(p->ctx);
+		if (kr_op_scans(op))
+			KR_TRY(watch_scan(p, t, index, returned));
+		KR_TRY(kr_ctx_tick(p->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status watch_all(struct kr_possible *p)
@@ -260,56 +257,49 @@ static enum kr_status exclude_inconsistent(struct kr_possible *p)
 /* What relied on a transaction that was taken away. */
 static enum kr_status look_again(struct kr_possible *p, kr_txn gone)
 {
-	enum kr_status status = KR_OK;
-
-	for (uint32_t i = p->reliance_of[gone.i]; i != KR_NONE && status == KR_OK;
-		i = p->reliances.at[i].next)
-		status = kr_possible_take_away(p, p->reliances.at[i].reader);
-	for (uint32_t w = p->watch_of[gone.i], next; w != KR_NONE && status == KR_OK; w = next) {
+	for (uint32_t i = p->reliance_of[gone.i]; i != KR_NONE; i = p->reliances.at[i].next)
+		KR_TRY(kr_possible_take_away(p, p->reliances.at[i].reader));
+	for (uint32_t w = p->watch_of[gone.i], next; w != KR_NONE; w = next) {
 		next = p->watches.at[w].next;
-		status = explain(p, w);
+		KR_TRY(explain(p, w));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Unknown observations that only an initial value explains of which something new is known. */
 static enum kr_status look_at_initial(struct kr_possible *p, kr_key k)
 {
-	enum kr_status status = KR_OK;
-
-	for (uint32_t w = p->initial_of[k.i]; w != KR_NONE && status == KR_OK; w = p->watches.at[w].next)
+	for (uint32_t w = p->initial_of[k.i]; w != KR_NONE; w = p->watches.at[w].next)
 		if (kr_facts_excluded(p->f, &p->watches.at[w].rest.sight, (kr_txn){KR_NONE}))
-			status = kr_possible_take_away(p, p->watches.at[w].rest.sight.txn);
-	return status;
+			KR_TRY(kr_possible_take_away(p, p->watches.at[w].rest.sight.txn));
+	return KR_OK;
 }
 
 static enum kr_status exclude(struct kr_possible *p)
 {
-	enum kr_status status = exclude_inconsistent(p);
-
-	if (status == KR_OK)
-		status = watch_all(p);
-	if (status == KR_OK && p->f->grow)
-		status = kr_possible_grow(p);
-	while (status == KR_OK && (p->queue.n > 0 || p->told.n > 0))
-		status = p->queue.n > 0 ? look_again(p, kr_vec_pop(&p->queue))
-					: look_at_initial(p, kr_vec_pop(&p->told));
-	return status;
+	KR_TRY(exclude_inconsistent(p));
+	KR_TRY(watch_all(p));
+	if (p->f->grow)
+		KR_TRY(kr_possible_grow(p));
+	while ((p->queue.n > 0 || p->told.n > 0))
+		KR_TRY(p->queue.n > 0 ? look_again(p, kr_vec_pop(&p->queue))
+				      : look_at_initial(p, kr_vec_pop(&p->told)));
+	return KR_OK;
 }
 
 enum kr_status kr_facts_exclude(struct kr_facts *f, struct kr_ctx *ctx)
 {
 	struct kr_mem *mem = &ctx->mem;
 	uint32_t nkeys = f->h->keys.n, n = f->h->txns.n;
-	struct kr_possible p = {.f = f, .ctx = ctx};
+	struct kr_possible p = {.arena = {.mem = mem}, .f = f, .ctx = ctx};
 	enum kr_status status = KR_NOMEM;
 
 	f->impossible = kr_mem_alloc(mem, n, sizeof *f->impossible);
 	f->pins = kr_mem_alloc(mem, 2 * (size_t)nkeys, sizeof *f->pins);
-	p.watch_of = kr_mem_alloc(mem, n, sizeof *p.watch_of);
-	p.initial_of = kr_mem_alloc(mem, nkeys, sizeof *p.initial_of);
-	p.reliance_of = kr_mem_alloc(mem, n, sizeof *p.reliance_of);
-	p.mark = kr_mem_alloc(mem, n, sizeof *p.mark);
+	p.watch_of = kr_arena_alloc(&p.arena, n, sizeof *p.watch_of);
+	p.initial_of = kr_arena_alloc(&p.arena, nkeys, sizeof *p.initial_of);
+	p.reliance_of = kr_arena_alloc(&p.arena, n, sizeof *p.reliance_of);
+	p.mark = kr_arena_alloc(&p.arena, n, sizeof *p.mark);
 	if (f->impossible && f->pins && p.watch_of && p.initial_of && p.reliance_of && p.mark) {
 		for (size_t i = 0; i < 2 * (size_t)nkeys; i++)
 			f->pins[i] = (kr_value){KR_NONE};
@@ -319,10 +309,7 @@ enum kr_status kr_facts_exclude(struct kr_facts *f, struct kr_ctx *ctx)
 			p.watch_of[t] = p.reliance_of[t] = KR_NONE;
 		status = exclude(&p);
 	}
-	kr_mem_free(mem, p.watch_of, n, sizeof *p.watch_of);
-	kr_mem_free(mem, p.initial_of, nkeys, sizeof *p.initial_of);
-	kr_mem_free(mem, p.reliance_of, n, sizeof *p.reliance_of);
-	kr_mem_free(mem, p.mark, n, sizeof *p.mark);
+	kr_arena_done(&p.arena);
 	kr_vec_done(mem, &p.queue);
 	kr_vec_done(mem, &p.told);
 	kr_vec_done(mem, &p.watches);

@@ -15,6 +15,7 @@ struct kr_possible_watch {
 struct kr_reliance { kr_txn reader; uint32_t next; };
 
 struct kr_possible {
+	struct kr_arena arena;
 	struct kr_facts *f;
 	struct kr_ctx *ctx;
 	KR_VEC(kr_txn) queue;                 /* taken away; what relies on them is not yet looked at */

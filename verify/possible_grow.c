@@ -10,8 +10,6 @@
  * transactions. */
 #include "verify/possible.h"
 
-#include "base/hash.h"
-
 static bool is_unknown(const struct kr_possible *p, kr_txn t)
 {
 	return p->f->h->txns.at[t.i].status == KR_UNKNOWN;
@@ -55,21 +53,20 @@ static enum kr_status check_run(const struct kr_possible *p, const struct shown 
 	const struct kr_history *h = p->f->h;
 	uint32_t element;
 	bool deletes;
-	enum kr_status status = KR_OK;
 
 	*next = at;
 	for (uint32_t i = kr_grow_left_from(p->f, s->sight->key, t, &deletes);
-		i < h->txns.at[t.i].op_count && status == KR_OK && *fits; i++) {
+		i < h->txns.at[t.i].op_count && *fits; i++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
 
 		if (op->kind != KR_OP_APPEND || op->key.i != s->sight->key.i)
 			continue;
-		status = kr_grow_element(p->f->grow, op->a, &element);
-		*fits = status == KR_OK && *next < s->count && member(p, s->first, *next) == element;
+		KR_TRY(kr_grow_element(p->f->grow, op->a, &element));
+		*fits = *next < s->count && member(p, s->first, *next) == element;
 		++*next;
 	}
 	*fits = *fits && *next > at && !(deletes && at > 0);
-	return status;
+	return KR_OK;
 }
 
 /* Whether the list can have been there, as far as elements tell that only one transaction appended. */
@@ -80,11 +77,11 @@ static enum kr_status check_list(struct kr_possible *p, const struct shown *s, b
 	const uint32_t *members = NULL;
 	uint32_t at, adds, initials;
 	bool initial;
-	enum kr_status status = kr_grow_array(f->grow, s->sight->key, f->h->keys.at[s->sight->key.i].initial,
-		&members, &initials);
+	KR_TRY(kr_grow_array(f->grow, s->sight->key, f->h->keys.at[s->sight->key.i].initial, &members,
+		&initials));
 
-	if (status != KR_OK || initials == KR_NONE)
-		return status;
+	if (initials == KR_NONE)
+		return KR_OK;
 	if (f->grow->deleted[s->sight->key.i] &&
 		(s->count == 0 || initials == 0 || member(p, s->first, 0) != members[0]))
 		initials = 0; /* they are gone */
@@ -92,21 +89,19 @@ static enum kr_status check_list(struct kr_possible *p, const struct shown *s, b
 	for (at = 0; at < initials && *fits; at++)
 		*fits = member(p, s->first, at) == members[at];
 	p->marks++;
-	while (at < s->count && *fits && status == KR_OK) {
-		status = kr_grow_appender(f, s->sight->key, member(p, s->first, at), &add, &adds, &initial);
-		if (status != KR_OK || adds > 1 || initial)
-			return status;
+	while (at < s->count && *fits) {
+		KR_TRY(kr_grow_appender(f, s->sight->key, member(p, s->first, at), &add, &adds, &initial));
+		if (adds > 1 || initial)
+			return KR_OK;
 		*fits = adds == 1 && add->txn.i != s->sight->txn.i && p->mark[add->txn.i] != p->marks;
 		if (!*fits)
 			break;
 		p->mark[add->txn.i] = p->marks;
-		status = rely(p, s->sight->txn, add->txn);
-		if (status == KR_OK)
-			status = check_run(p, s, add->txn, at, &at, fits);
-		if (status == KR_OK)
-			status = kr_ctx_tick(p->ctx);
+		KR_TRY(rely(p, s->sight->txn, add->txn));
+		KR_TRY(check_run(p, s, add->txn, at, &at, fits));
+		KR_TRY(kr_ctx_tick(p->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Whether one of the list and the longest one that a committed transaction read begins with the other. */
@@ -140,18 +135,16 @@ static enum kr_status check_whole(const struct kr_possible *p, const struct show
 {
 	const struct kr_history *h = p->f->h;
 	uint32_t element;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < h->txns.at[t.i].op_count && status == KR_OK && *fits; i++) {
+	for (uint32_t i = 0; i < h->txns.at[t.i].op_count && *fits; i++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
 
 		if (op->kind != KR_OP_ADD || op->key.i != s->sight->key.i)
 			continue;
-		status = kr_grow_element(p->f->grow, op->a, &element);
-		if (status == KR_OK)
-			status = in_array(p, s, element, s->count, fits);
+		KR_TRY(kr_grow_element(p->f->grow, op->a, &element));
+		KR_TRY(in_array(p, s, element, s->count, fits));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status check_set(const struct kr_possible *p, const struct shown *s, bool *fits)
@@ -161,21 +154,18 @@ static enum kr_status check_set(const struct kr_possible *p, const struct shown 
 	     twice = false;
 	const struct kr_grow_add *add;
 	uint32_t adds;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < s->count && *fits && status == KR_OK; i++) {
+	for (uint32_t i = 0; i < s->count && *fits; i++) {
 		uint32_t element = member(p, s->first, i);
 
-		status = kr_grow_appender(f, s->sight->key, element, &add, &adds, &initial);
-		if (status == KR_OK)
-			status = in_array(p, s, element, i, &twice);
-		*fits = status == KR_OK && !twice &&
-			(adds > 0 || initial || kr_grow_may_start_with(f, s->sight->key, element));
+		KR_TRY(kr_grow_appender(f, s->sight->key, element, &add, &adds, &initial));
+		KR_TRY(in_array(p, s, element, i, &twice));
+		*fits = !twice && (adds > 0 || initial || kr_grow_may_start_with(f, s->sight->key, element));
 		if (*fits && grows_only && adds == 1 && !initial && !f->untold &&
 			add->txn.i != s->sight->txn.i)
-			status = check_whole(p, s, add->txn, fits);
+			KR_TRY(check_whole(p, s, add->txn, fits));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Each element that was added, in the eyes of each unknown transaction that read the set. */
@@ -184,10 +174,8 @@ static enum kr_status watch_element(struct kr_possible *p, const struct kr_grow_
 	const struct kr_facts *f = p->f;
 	const struct kr_grow *g = f->grow;
 	kr_value part = f->h->ops.at[kr_history_op(f->h, add->txn, add->op).i].a;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = g->sight_first[add->key.i]; i < g->sight_first[add->key.i + 1] && status == KR_OK;
-		i++) {
+	for (uint32_t i = g->sight_first[add->key.i]; i < g->sight_first[add->key.i + 1]; i++) {
 		struct kr_sight sight;
 		const char *wrong = NULL;
 
@@ -195,11 +183,11 @@ static enum kr_status watch_element(struct kr_possible *p, const struct kr_grow_
 			!kr_facts_sight(f, g->sights[i].txn, g->sights[i].op, add->key, part, &sight) ||
 			sight.saw.test != KR_SAW_VALUE)
 			continue;
-		status = kr_grow_check_part(f, &sight, &wrong);
-		if (status == KR_OK && !wrong)
-			status = kr_possible_watch(p, &sight);
+		KR_TRY(kr_grow_check_part(f, &sight, &wrong));
+		if (!wrong)
+			KR_TRY(kr_possible_watch(p, &sight));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* ---- all of it ---- */
@@ -245,18 +233,17 @@ static enum kr_status check_sight(struct kr_possible *p, const struct kr_grow_si
 enum kr_status kr_possible_grow(struct kr_possible *p)
 {
 	const struct kr_grow *g = p->f->grow;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < g->sight_count && status == KR_OK; i++)
-		status = check_sight(p, &g->sights[i]);
-	for (uint32_t i = 0; i < g->adds.n && status == KR_OK; i++) {
+	for (uint32_t i = 0; i < g->sight_count; i++)
+		KR_TRY(check_sight(p, &g->sights[i]));
+	for (uint32_t i = 0; i < g->adds.n; i++) {
 		const struct kr_grow_add *add = &g->adds.at[i];
 		kr_table_iter it = kr_grow_adds(g, add->key, add->element);
 
 		/* each element once */
 		if (kr_facts_mode(p->f, add->key) == KR_GROW_SET &&
 			kr_grow_next_add(g, &it, add->key, add->element) == add)
-			status = watch_element(p, add);
+			KR_TRY(watch_element(p, add));
 	}
-	return status;
+	return KR_OK;
 }

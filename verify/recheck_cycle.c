@@ -214,14 +214,12 @@ static enum kr_status note_source(struct kr_recheck *r, kr_txn t, kr_txn s, uint
 static enum kr_status note_seen(struct kr_recheck *r, kr_txn t, kr_key key, struct effect *out)
 {
 	bool all = r->claims.profile->noop == KR_NOOP_NONE;
-	enum kr_status status = KR_OK;
 
 	for (kr_txn s = {0}; s.i < r->h->txns.n; s.i++)
-		for (uint32_t op = 0;
-			op < r->h->txns.at[s.i].op_count && s.i != t.i && (all || !out->took) && !status;
+		for (uint32_t op = 0; op < r->h->txns.at[s.i].op_count && s.i != t.i && (all || !out->took);
 			op++)
-			status = note_source(r, t, s, op, key, out);
-	return status;
+			KR_TRY(note_source(r, t, s, op, key, out));
+	return KR_OK;
 }
 
 /* An unknown transaction took effect if something that was seen is its value only. */

@@ -156,21 +156,20 @@ bool kr_recheck_new_row(const struct kr_recheck *r, kr_txn later, kr_key key)
 /* It surely made a version of some row of the object. */
 static enum kr_status makes_version(struct kr_recheck *r, kr_txn t, bool *out)
 {
-	enum kr_status status = KR_OK;
 	uint32_t index;
 
 	*out = false;
 	if (!first_write(r, t, r->f->key, &index))
 		return KR_OK;
-	for (kr_key k = {0}; k.i < r->h->keys.n && !*out && !status; k.i++) {
+	for (kr_key k = {0}; k.i < r->h->keys.n && !*out; k.i++) {
 		if (!kr_recheck_same_object(r, k, r->f->key))
 			continue;
-		status = kr_recheck_versions(r, k);
-		for (uint32_t i = 0; i < r->versions.n && !status; i++)
+		KR_TRY(kr_recheck_versions(r, k));
+		for (uint32_t i = 0; i < r->versions.n; i++)
 			*out |= r->versions.at[i].txn.i == t.i &&
 				!kr_recheck_is_shadow(r, &r->versions.at[i]);
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status check_writers(struct kr_recheck *r, const struct pair *p)
@@ -180,7 +179,6 @@ static enum kr_status check_writers(struct kr_recheck *r, const struct pair *p)
 	bool last = kr_recheck_precedes(r, &v, &w), first = kr_recheck_precedes(r, &w, &v), t_writes,
 	     u_writes;
 	KR_TRY(makes_version(r, p->t, &t_writes));
-
 	KR_TRY(makes_version(r, p->u, &u_writes));
 	if (!r->claims.profile->fuw || !t_writes || !u_writes)
 		return kr_recheck_fail(r,

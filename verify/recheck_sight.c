@@ -393,16 +393,15 @@ enum kr_status kr_recheck_each_sight(struct kr_recheck *r, kr_txn t, uint32_t op
 {
 	const struct kr_operation *o = op_of(r, t, op);
 	bool scans = o->kind == KR_OP_RANGE || o->kind == KR_OP_SCAN || o->kind == KR_OP_UPDATE;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < kr_saw_count(r->h, o) && !status; i++) {
+	for (uint32_t i = 0; i < kr_saw_count(r->h, o); i++) {
 		struct kr_saw saw = kr_saw_at(r->h, o, i);
-		status = visit(r, t, op, kr_saw_key(r->h, o, i), scans ? &saw : NULL, data);
+		KR_TRY(visit(r, t, op, kr_saw_key(r->h, o, i), scans ? &saw : NULL, data));
 	}
-	for (kr_key k = {0}; scans && k.i < r->h->keys.n && !status; k.i++)
+	for (kr_key k = {0}; scans && k.i < r->h->keys.n; k.i++)
 		if (kr_saw_of(r->h, o, k).predicate)
-			status = visit(r, t, op, k, NULL, data);
-	return status;
+			KR_TRY(visit(r, t, op, k, NULL, data));
+	return KR_OK;
 }
 
 enum kr_status kr_recheck_shared(struct kr_recheck *r, kr_txn t, uint32_t op, struct kr_places *out)

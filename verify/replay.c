@@ -6,8 +6,6 @@
 #include "verify/replayed.h"
 #include "verify/saw.h"
 
-#include "frontend/where.h"
-
 #include <stdio.h>
 
 #include "base/bits.h"
@@ -239,28 +237,25 @@ static enum kr_status replay_scan(struct kr_replayed *r, const struct kr_operati
 	const struct kr_scan *scan = &h->scans.at[op->scan];
 	uint32_t low = 0, met = 0, rank;
 	bool holds = false;
-	enum kr_status status = KR_OK;
 
 	for (uint32_t i = scan->row_first; i < scan->row_first + scan->row_count; i++)
 		r->row_marks[h->rows.at[i].key.i] = i + 1;
-	for (; status == KR_OK && (rank = kr_store_next(&r->store, low, h->keys.n, false)) != KR_NONE;
-		low = rank + 1) {
+	for (; (rank = kr_store_next(&r->store, low, h->keys.n, false)) != KR_NONE; low = rank + 1) {
 		kr_key k = r->store.by_rank[rank];
 		const struct kr_row *row = row_of(scan, h->rows.at, r->row_marks, k);
 
-		status = kr_ctx_tick(r->v->ctx);
-		if (status == KR_OK)
-			status = matches(r, op, k, row, &holds);
-		if (status == KR_OK && holds && !row)
+		KR_TRY(kr_ctx_tick(r->v->ctx));
+		KR_TRY(matches(r, op, k, row, &holds));
+		if (holds && !row)
 			return mismatch(r, k, "no match");
-		if (status == KR_OK && !holds && row)
+		if (!holds && row)
 			return unexpected_row(r, k, "it does not match");
-		if (status == KR_OK && row && op->kind == KR_OP_SCAN)
-			status = expect(r, k, row->value);
+		if (row && op->kind == KR_OP_SCAN)
+			KR_TRY(expect(r, k, row->value));
 		met += row != NULL;
 	}
-	if (status != KR_OK || met == scan->row_count)
-		return status;
+	if (met == scan->row_count)
+		return KR_OK;
 	for (uint32_t i = scan->row_first; i < scan->row_first + scan->row_count; i++) {
 		kr_key k = h->rows.at[i].key;
 		if (r->row_marks[k.i] != i + 1 || !kr_bits_get(r->store.present, r->store.ranks[k.i]))

@@ -18,19 +18,17 @@ struct rounds {
 
 static enum kr_status fill(struct rounds *r)
 {
-	enum kr_status status = KR_OK;
 	uint32_t known;
 
 	for (uint32_t a = 0; a < r->n; a++) {
-		for (uint32_t b = a + 1; b < r->n && status == KR_OK; b++) {
-			status = kr_cases_known_order(r->c, r->key, r->txns[a], r->txns[b], &known);
+		for (uint32_t b = a + 1; b < r->n; b++) {
+			KR_TRY(kr_cases_known_order(r->c, r->key, r->txns[a], r->txns[b], &known));
 			r->before[a][b] = known == KR_LITERAL_TRUE;
 			r->before[b][a] = known == KR_LITERAL_FALSE;
 		}
-		if (status == KR_OK)
-			status = kr_ctx_tick(r->c->v->ctx);
+		KR_TRY(kr_ctx_tick(r->c->v->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* The shortest ways from `start`, by `from`; back to it, too, if there is one. */
@@ -59,15 +57,13 @@ static enum kr_status add_way(struct rounds *r, uint32_t start, uint32_t end, ui
 	uint32_t at = end, present;
 
 	kr_cases_begin(r->c);
-	enum kr_status status = kr_cases_add(r->c, conclusion);
+	KR_TRY(kr_cases_add(r->c, conclusion));
 	do {
-		if (status == KR_OK)
-			status = kr_cases_presence(r->c, r->txns[at], &present);
-		if (status == KR_OK)
-			status = kr_cases_add(r->c, kr_cases_negate(present));
+		KR_TRY(kr_cases_presence(r->c, r->txns[at], &present));
+		KR_TRY(kr_cases_add(r->c, kr_cases_negate(present)));
 		at = r->from[at];
-	} while (at != start && status == KR_OK);
-	return status == KR_OK ? kr_cases_end(r->c) : status;
+	} while (at != start);
+	return kr_cases_end(r->c);
 }
 
 static uint32_t place_of(const struct rounds *r, uint32_t txn)
@@ -82,9 +78,7 @@ static uint32_t place_of(const struct rounds *r, uint32_t txn)
 /* The orders that cycles rest on, where a way tells them. */
 static enum kr_status add_orders(struct rounds *r, uint32_t start)
 {
-	enum kr_status status = KR_OK;
-
-	for (uint32_t i = 0, n = r->c->choices.n; i < n && status == KR_OK; i++) {
+	for (uint32_t i = 0, n = r->c->choices.n; i < n; i++) {
 		const struct kr_cases_choice x = r->c->choices.at[i];
 		uint32_t t = r->txns[start].i, end;
 
@@ -92,25 +86,22 @@ static enum kr_status add_orders(struct rounds *r, uint32_t start)
 			continue;
 		end = place_of(r, x.b == t ? x.c : x.b);
 		if (end < r->n && r->from[end] != KR_NONE)
-			status = add_way(r, start, end, x.b == t ? kr_sat_yes(i) : kr_sat_not(kr_sat_yes(i)));
+			KR_TRY(add_way(r, start, end, x.b == t ? kr_sat_yes(i) : kr_sat_not(kr_sat_yes(i))));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status look_at(struct rounds *r)
 {
-	enum kr_status status = fill(r);
-
-	for (uint32_t i = 0; i < r->n && status == KR_OK; i++) {
+	KR_TRY(fill(r));
+	for (uint32_t i = 0; i < r->n; i++) {
 		find_ways(r, i);
 		if (r->from[i] != KR_NONE)
-			status = add_way(r, i, i, KR_LITERAL_FALSE);
-		if (status == KR_OK)
-			status = add_orders(r, i);
-		if (status == KR_OK)
-			status = kr_ctx_tick(r->c->v->ctx);
+			KR_TRY(add_way(r, i, i, KR_LITERAL_FALSE));
+		KR_TRY(add_orders(r, i));
+		KR_TRY(kr_ctx_tick(r->c->v->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 static bool has_order(const struct kr_history *h, kr_key k)

@@ -225,14 +225,12 @@ static uint32_t visit(struct kr_sat *s, uint32_t literal)
 
 static enum kr_status propagate(struct kr_sat *s, struct kr_ctx *ctx, uint32_t *conflict)
 {
-	enum kr_status status = KR_OK;
-
 	*conflict = KR_NONE;
-	while (status == KR_OK && *conflict == KR_NONE && s->done < s->trail.n) {
+	while (*conflict == KR_NONE && s->done < s->trail.n) {
 		*conflict = visit(s, kr_sat_not(s->trail.at[s->done++]));
-		status = kr_ctx_tick(ctx);
+		KR_TRY(kr_ctx_tick(ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* ---- learning ---- */
@@ -397,12 +395,11 @@ static enum kr_status forget(struct kr_sat *s)
 
 static enum kr_status prepare(struct kr_sat *s)
 {
-	s->vars = kr_mem_alloc(s->mem, s->count, sizeof *s->vars);
-	s->heap = kr_mem_alloc(s->mem, s->count, sizeof *s->heap);
-	s->watches = kr_mem_alloc(s->mem, 2 * (size_t)s->count, sizeof *s->watches);
-	s->values = kr_mem_alloc(s->mem, 2 * (size_t)s->count, sizeof *s->values);
-	if (!s->vars || !s->heap || !s->watches || !s->values ||
-		!kr_vec_reserve(s->mem, &s->trail, s->count) || !kr_vec_reserve(s->mem, &s->levels, s->count))
+	KR_TRY(kr_mem_new(s->mem, s->vars, s->count));
+	KR_TRY(kr_mem_new(s->mem, s->heap, s->count));
+	KR_TRY(kr_mem_new(s->mem, s->watches, 2 * (size_t)s->count));
+	KR_TRY(kr_mem_new(s->mem, s->values, 2 * (size_t)s->count));
+	if (!kr_vec_reserve(s->mem, &s->trail, s->count) || !kr_vec_reserve(s->mem, &s->levels, s->count))
 		return KR_NOMEM;
 	for (uint32_t var = 0; var < s->count; var++) {
 		s->vars[var].place = KR_NONE;

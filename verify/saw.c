@@ -132,7 +132,7 @@ static struct kr_saw saw_in_scan(const struct kr_history *h, const struct kr_ope
 	return row ? saw_in_row(h, op, row) : kr_saw_missed(h, op, key);
 }
 
-static bool is_empty_array(const struct kr_history *h, kr_value value)
+bool kr_saw_nothing_in(const struct kr_history *h, kr_value value)
 {
 	const struct kr_value_entry *e = kr_history_value(h, value);
 
@@ -176,7 +176,6 @@ struct kr_saw kr_saw_at(const struct kr_history *h, const struct kr_operation *o
 enum kr_status kr_saw_allows(const struct kr_history *h, const struct kr_saw *saw, kr_key key, kr_value value,
 	bool *out, struct kr_err *err)
 {
-	enum kr_status status = KR_OK;
 	bool holds = false;
 
 	switch (saw->test) {
@@ -186,15 +185,13 @@ enum kr_status kr_saw_allows(const struct kr_history *h, const struct kr_saw *sa
 	case KR_SAW_MATCH:
 	case KR_SAW_NO_MATCH:
 		if (value.i != KR_ABSENT.i)
-			status = kr_where_holds(h, &h->scans.at[saw->scan], key, value, &holds, err);
-		if (status == KR_OK)
-			*out = holds == (saw->test == KR_SAW_MATCH);
+			KR_TRY(kr_where_holds(h, &h->scans.at[saw->scan], key, value, &holds, err));
+		*out = holds == (saw->test == KR_SAW_MATCH);
 		break;
 	case KR_SAW_UNTOLD:
-		status = kr_err_set(err, KR_UNSUPPORTED, "what was seen of a counter is not checked yet");
-		break;
+		return kr_err_set(err, KR_UNSUPPORTED, "what was seen of a counter is not checked yet");
 	}
-	return status;
+	return KR_OK;
 }
 
 /* ---- rows ---- */
@@ -226,7 +223,7 @@ enum kr_status kr_saw_row_fits(const struct kr_history *h, const struct kr_opera
 	const struct kr_row *row = &h->rows.at[scan->row_first + i];
 
 	*out = row->value.i != KR_ABSENT.i &&
-		!(grows(&h->keys.at[row->key.i]) && is_empty_array(h, row->value));
+		!(grows(&h->keys.at[row->key.i]) && kr_saw_nothing_in(h, row->value));
 	if (!*out)
 		return KR_OK;
 	if (op->kind == KR_OP_SCAN)

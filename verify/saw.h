@@ -20,6 +20,8 @@ struct kr_saw {
 	bool predicate;  /* the key was not returned by a predicate read */
 };
 
+bool kr_saw_nothing_in(const struct kr_history *h, kr_value value); /* is it an array of no elements? */
+
 /* What `op` saw of `key`, whoever wrote it. A search among the rows for predicate reads, else constant
  * time. */
 struct kr_saw kr_saw_of(const struct kr_history *h, const struct kr_operation *op, kr_key key);

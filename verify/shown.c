@@ -28,11 +28,10 @@ static enum kr_status whose_last(const struct walk *w, uint32_t element, kr_txn 
 	const struct kr_grow_add *add, *only = NULL;
 	const uint32_t *initial;
 	uint32_t adds = 0, count;
-	enum kr_status status =
-		kr_grow_array(w->f->grow, w->key, w->f->h->keys.at[w->key.i].initial, &initial, &count);
+	KR_TRY(kr_grow_array(w->f->grow, w->key, w->f->h->keys.at[w->key.i].initial, &initial, &count));
 
 	out->i = KR_NONE;
-	for (uint32_t i = 0; status == KR_OK && count != KR_NONE && i < count; i++)
+	for (uint32_t i = 0; count != KR_NONE && i < count; i++)
 		adds += initial[i] == element;
 	for (kr_table_iter it = kr_grow_adds(w->f->grow, w->key, element);
 		(add = kr_grow_next_add(w->f->grow, &it, w->key, element)); adds++)
@@ -40,7 +39,7 @@ static enum kr_status whose_last(const struct walk *w, uint32_t element, kr_txn 
 	if (only && adds == 1 && w->f->h->txns.at[only->txn.i].status == KR_COMMITTED &&
 		is_last(w->f->h, only->txn, only->op, w->key))
 		*out = only->txn;
-	return status;
+	return KR_OK;
 }
 
 static bool had_appended(const struct walk *w, uint32_t element)
@@ -93,34 +92,31 @@ static enum kr_status walk_operation(struct walk *w)
 {
 	const struct kr_history *h = w->f->h;
 	const struct kr_operation *op = &h->ops.at[kr_history_op(h, w->txn, w->op).i];
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < kr_saw_count(h, op) && status == KR_OK; i++) {
+	for (uint32_t i = 0; i < kr_saw_count(h, op); i++) {
 		struct kr_saw saw = kr_saw_at(h, op, i);
 
 		w->key = kr_saw_key(h, op, i);
 		if (h->keys.at[w->key.i].kind == KR_KIND_LIST && saw.test == KR_SAW_VALUE)
-			status = walk_list(w, saw.value);
+			KR_TRY(walk_list(w, saw.value));
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_shown_lists(const struct kr_facts *f, struct kr_ctx *ctx, struct kr_shown_pairs *out)
 {
 	struct walk w = {.f = f, .out = out};
-	enum kr_status status = KR_OK;
 
 	/* what is shown may have been there at first, too */
 	if (!f->grow || f->h->initial == KR_INITIAL_UNKNOWN)
 		return KR_OK;
-	for (; w.txn.i < f->h->txns.n && status == KR_OK; w.txn.i++) {
+	for (; w.txn.i < f->h->txns.n; w.txn.i++) {
 		for (w.op = 0; w.op < f->h->txns.at[w.txn.i].op_count &&
-			f->h->txns.at[w.txn.i].status == KR_COMMITTED && status == KR_OK;
+			f->h->txns.at[w.txn.i].status == KR_COMMITTED;
 			w.op++) {
-			status = walk_operation(&w);
-			if (status == KR_OK)
-				status = kr_ctx_tick(ctx);
+			KR_TRY(walk_operation(&w));
+			KR_TRY(kr_ctx_tick(ctx));
 		}
 	}
-	return status;
+	return KR_OK;
 }

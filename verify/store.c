@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "base/hash.h"
 #include "base/order.h"
 #include "frontend/history_written.h"
 #include "frontend/where.h"
+#include "verify/saw.h"
 
 /* ---- keys in order ---- */
 
@@ -114,13 +114,6 @@ void kr_store_done(struct kr_store *s)
 	kr_mem_free(s->mem, s->present, KR_BITS_WORDS(n), sizeof *s->present);
 }
 
-static bool is_empty_array(const struct kr_history *h, kr_value value)
-{
-	const struct kr_value_entry *e = kr_history_value(h, value);
-
-	return e->type == KR_VALUE_ARRAY && e->length == 2;
-}
-
 /* Lists and sets do not tell empty from absent. */
 static bool absent_cell(const struct kr_store *s, kr_key k, const struct kr_cell *cell)
 {
@@ -131,7 +124,7 @@ static bool absent_cell(const struct kr_store *s, kr_key k, const struct kr_cell
 	if (cell->kind != KR_CELL_VALUE)
 		return false;
 	return cell->value.i == KR_ABSENT.i ||
-		((kind == KR_KIND_LIST || kind == KR_KIND_SET) && is_empty_array(s->h, cell->value));
+		((kind == KR_KIND_LIST || kind == KR_KIND_SET) && kr_saw_nothing_in(s->h, cell->value));
 }
 
 bool kr_store_is_absent(const struct kr_store *s, kr_key k) { return absent_cell(s, k, &s->cells[k.i]); }
@@ -195,7 +188,7 @@ static bool cell_equals(struct kr_store *s, kr_key k, kr_value value)
 		if (cell->value.i == value.i)
 			return true;
 		return (kind == KR_KIND_LIST || kind == KR_KIND_SET) && absent_cell(s, k, cell) &&
-			(value.i == KR_ABSENT.i || is_empty_array(s->h, value));
+			(value.i == KR_ABSENT.i || kr_saw_nothing_in(s->h, value));
 	case KR_CELL_INT: return e->type == KR_VALUE_INT && e->integer == cell->integer;
 	case KR_CELL_LIST: {
 		const struct kr_list *list = &s->lists.at[cell->index];
@@ -216,8 +209,8 @@ static bool cell_equals(struct kr_store *s, kr_key k, kr_value value)
 static bool is_same(const struct kr_history *h, kr_key k, kr_value a, kr_value b)
 {
 	bool array = h->keys.at[k.i].kind == KR_KIND_LIST || h->keys.at[k.i].kind == KR_KIND_SET;
-	bool none =
-		(a.i == KR_ABSENT.i || is_empty_array(h, a)) && (b.i == KR_ABSENT.i || is_empty_array(h, b));
+	bool none = (a.i == KR_ABSENT.i || kr_saw_nothing_in(h, a)) &&
+		(b.i == KR_ABSENT.i || kr_saw_nothing_in(h, b));
 
 	return a.i == b.i || (array && none);
 }
@@ -261,10 +254,9 @@ enum kr_status kr_store_is_not(struct kr_store *s, kr_key k, kr_value value, boo
 		*out = true;
 		return KR_OK;
 	}
-	enum kr_status status = kr_store_is(s, k, value, &equal);
-	if (status == KR_OK)
-		*out = !equal;
-	return status;
+	KR_TRY(kr_store_is(s, k, value, &equal));
+	*out = !equal;
+	return KR_OK;
 }
 
 void kr_store_describe(const struct kr_store *s, kr_key k, char *out, size_t size)
@@ -409,13 +401,10 @@ static enum kr_status open_list(struct kr_store *s, kr_key k, struct kr_err *err
 
 enum kr_status kr_store_append(struct kr_store *s, kr_key k, kr_value element, struct kr_err *err)
 {
-	enum kr_status status = open_list(s, k, err);
+	KR_TRY(open_list(s, k, err));
 	struct kr_piece text;
 
-	if (status == KR_OK)
-		status = kr_store_text_of(s, element, &text);
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_store_text_of(s, element, &text));
 
 	struct kr_list *list = &s->lists.at[s->cells[k.i].index];
 
@@ -444,9 +433,8 @@ enum kr_status kr_store_count(const struct kr_store *s, kr_key k, int64_t *out, 
 enum kr_status kr_store_raise(struct kr_store *s, kr_key k, kr_value number, struct kr_err *err)
 {
 	int64_t raised = kr_history_value(s->h, number)->integer, there = raised;
-	enum kr_status status = kr_store_is_absent(s, k) ? KR_OK : kr_store_count(s, k, &there, err);
+	KR_TRY(kr_store_is_absent(s, k) ? KR_OK : kr_store_count(s, k, &there, err));
 
-	if (status == KR_OK)
-		kr_store_put(s, k, (struct kr_cell){KR_CELL_INT, .integer = there > raised ? there : raised});
-	return status;
+	kr_store_put(s, k, (struct kr_cell){KR_CELL_INT, .integer = there > raised ? there : raised});
+	return KR_OK;
 }

@@ -32,11 +32,9 @@ static struct kr_member *find_member(const struct kr_store *s, uint32_t set, uin
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&s->member_table, kr_hash_pair(set, element));
-		(id = kr_table_next(&s->member_table, &it)) != KR_NONE;)
-		if (s->members.at[id].set == set && s->members.at[id].element == element)
-			return &s->members.at[id];
-	return NULL;
+	KR_TABLE_FIND(id, &s->member_table, kr_hash_pair(set, element),
+		s->members.at[id].set == set && s->members.at[id].element == element);
+	return id == KR_NONE ? NULL : &s->members.at[id];
 }
 
 static enum kr_status add_member(struct kr_store *s, uint32_t set, struct kr_piece text)
@@ -74,13 +72,10 @@ static enum kr_status new_set(struct kr_store *s, kr_key k, bool open)
 
 enum kr_status kr_store_put_element(struct kr_store *s, kr_key k, struct kr_piece element)
 {
-	enum kr_status status = s->cells[k.i].kind == KR_CELL_SET ? KR_OK : new_set(s, k, false);
-
-	if (status == KR_OK)
-		status = add_member(s, s->cells[k.i].index, element);
-	if (status == KR_OK)
-		kr_store_put(s, k, s->cells[k.i]); /* it may have been empty */
-	return status;
+	KR_TRY(s->cells[k.i].kind == KR_CELL_SET ? KR_OK : new_set(s, k, false));
+	KR_TRY(add_member(s, s->cells[k.i].index, element));
+	kr_store_put(s, k, s->cells[k.i]); /* it may have been empty */
+	return KR_OK;
 }
 
 bool kr_store_learns(const struct kr_store *s, kr_key k)
@@ -134,16 +129,13 @@ enum kr_status kr_store_open_set(struct kr_store *s, kr_key k)
 
 enum kr_status kr_store_add(struct kr_store *s, kr_key k, kr_value element, struct kr_err *err)
 {
-	enum kr_status status = kr_store_open_set(s, k);
+	KR_TRY(kr_store_open_set(s, k));
 	struct kr_piece text;
 
-	if (status == KR_OK && s->cells[k.i].kind != KR_CELL_SET)
+	if (s->cells[k.i].kind != KR_CELL_SET)
 		return kr_store_cannot_grow(s, k, "set", err);
-	if (status == KR_OK)
-		status = kr_store_text_of(s, element, &text);
-	if (status == KR_OK)
-		status = add_member(s, s->cells[k.i].index, text);
-	if (status == KR_OK)
-		kr_store_put(s, k, s->cells[k.i]); /* it may have been empty */
-	return status;
+	KR_TRY(kr_store_text_of(s, element, &text));
+	KR_TRY(add_member(s, s->cells[k.i].index, text));
+	kr_store_put(s, k, s->cells[k.i]); /* it may have been empty */
+	return KR_OK;
 }

@@ -43,16 +43,13 @@ static enum kr_status add_base(struct summing *s, uint32_t base, kr_txn writer, 
 	struct kr_cases *c = s->c;
 	uint32_t literal;
 	bool candidate;
-	enum kr_status status =
-		kr_facts_candidate(&c->facts, &c->sights.at[base], writer, &candidate, c->v->err);
+	KR_TRY(kr_facts_candidate(&c->facts, &c->sights.at[base], writer, &candidate, c->v->err));
 
-	if (status != KR_OK || !candidate)
-		return status;
+	if (!candidate)
+		return KR_OK;
 	KR_TRY(kr_cases_source(c, base, writer, &literal));
-	if (!kr_vec_push(c->mem, &s->bases, (struct term){literal, absent ? 0 : amount}) ||
-		(!absent && !kr_vec_push(c->mem, &s->there, literal)))
-		return KR_NOMEM;
-	return KR_OK;
+	return kr_vec_add(c->mem, &s->bases, (struct term){literal, absent ? 0 : amount}) ||
+		(!absent && !kr_vec_push(c->mem, &s->there, literal));
 }
 
 static enum kr_status add_term(struct summing *s, kr_txn writer, int64_t amount)
@@ -82,23 +79,17 @@ static enum kr_status add_untold(struct summing *s, uint32_t base)
 	struct kr_cases *c = s->c;
 	uint32_t absent, there;
 	bool candidate;
-	enum kr_status status =
-		kr_facts_candidate(&c->facts, &c->sights.at[base], (kr_txn){KR_NONE}, &candidate, c->v->err);
+	KR_TRY(kr_facts_candidate(&c->facts, &c->sights.at[base], (kr_txn){KR_NONE}, &candidate, c->v->err));
 
-	if (status != KR_OK || !candidate)
-		return status;
-	status = kr_cases_source(c, base, (kr_txn){KR_NONE}, &s->from_initial);
-	if (status == KR_OK)
-		status = kr_cases_choose(c,
-			(struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, s->whole.key.i, 0, 0, false},
-			&absent);
-	if (status == KR_OK)
-		status = kr_cases_new(c, &there);
-	if (status == KR_OK)
-		status = kr_cases_imply(c, there, s->from_initial);
-	if (status == KR_OK)
-		status = kr_cases_imply(c, there, kr_cases_negate(absent));
-	return status != KR_OK ? status : kr_vec_push(c->mem, &s->there, there) ? KR_OK : KR_NOMEM;
+	if (!candidate)
+		return KR_OK;
+	KR_TRY(kr_cases_source(c, base, (kr_txn){KR_NONE}, &s->from_initial));
+	KR_TRY(kr_cases_choose(c,
+		(struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, s->whole.key.i, 0, 0, false}, &absent));
+	KR_TRY(kr_cases_new(c, &there));
+	KR_TRY(kr_cases_imply(c, there, s->from_initial));
+	KR_TRY(kr_cases_imply(c, there, kr_cases_negate(absent)));
+	return kr_vec_add(c->mem, &s->there, there);
 }
 
 static enum kr_status collect(struct summing *s)
@@ -112,23 +103,22 @@ static enum kr_status collect(struct summing *s)
 	int64_t number = 0;
 
 	part.part = KR_ABSENT;
-	enum kr_status status = kr_cases_sight(c, &part, &base);
-	if (status == KR_OK && f->untold)
-		status = add_untold(s, base);
-	else if (status == KR_OK && kr_grow_initial_count(c->v->h, k, &absent, &number))
-		status = add_base(s, base, (kr_txn){KR_NONE}, absent, number);
-	for (uint32_t i = f->first[k.i]; i < f->first[k.i + 1] && status == KR_OK; i++) {
+	KR_TRY(kr_cases_sight(c, &part, &base));
+	if (f->untold)
+		KR_TRY(add_untold(s, base));
+	else if (kr_grow_initial_count(c->v->h, k, &absent, &number))
+		KR_TRY(add_base(s, base, (kr_txn){KR_NONE}, absent, number));
+	for (uint32_t i = f->first[k.i]; i < f->first[k.i + 1]; i++) {
 		const struct kr_grow_version *version = &f->grow->versions[i];
 		kr_txn writer = f->versions[i].txn;
 
 		if (writer.i == s->whole.txn.i)
 			continue;
-		status = version->relative ? add_term(s, writer, version->amount)
-					   : add_base(s, base, writer, version->absent, version->amount);
-		if (status == KR_OK)
-			status = kr_ctx_tick(c->v->ctx);
+		KR_TRY(version->relative ? add_term(s, writer, version->amount)
+					 : add_base(s, base, writer, version->absent, version->amount));
+		KR_TRY(kr_ctx_tick(c->v->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* ---- the sum ---- */
@@ -187,35 +177,29 @@ static enum kr_status reach(struct summing *s, struct layer *layer, struct kr_ta
 static enum kr_status lead(struct summing *s, uint32_t a, uint32_t b, uint32_t conclusion)
 {
 	kr_cases_begin(s->c);
-	enum kr_status status = kr_cases_add(s->c, kr_cases_negate(a));
-	if (status == KR_OK)
-		status = kr_cases_add(s->c, kr_cases_negate(b));
-	if (status == KR_OK)
-		status = kr_cases_add(s->c, conclusion);
-	return status == KR_OK ? kr_cases_end(s->c) : status;
+	KR_TRY(kr_cases_add(s->c, kr_cases_negate(a)));
+	KR_TRY(kr_cases_add(s->c, kr_cases_negate(b)));
+	KR_TRY(kr_cases_add(s->c, conclusion));
+	return kr_cases_end(s->c);
 }
 
 static enum kr_status step(struct summing *s, uint32_t i, struct kr_table *table)
 {
 	const struct term *term = &s->terms.at[i];
-	enum kr_status status = KR_OK;
 
-	for (uint32_t j = 0; j < s->now.n && status == KR_OK; j++) {
+	for (uint32_t j = 0; j < s->now.n; j++) {
 		struct node node = s->now.at[j];
 		uint32_t with = KR_LITERAL_FALSE, without;
 		int64_t sum;
 
-		status = reach(s, &s->next, table, i + 1, node.sum, &without);
-		if (status == KR_OK && !__builtin_add_overflow(node.sum, term->amount, &sum))
-			status = reach(s, &s->next, table, i + 1, sum, &with);
-		if (status == KR_OK)
-			status = lead(s, node.literal, term->literal, with);
-		if (status == KR_OK)
-			status = lead(s, node.literal, kr_cases_negate(term->literal), without);
-		if (status == KR_OK)
-			status = kr_ctx_tick(s->c->v->ctx);
+		KR_TRY(reach(s, &s->next, table, i + 1, node.sum, &without));
+		if (!__builtin_add_overflow(node.sum, term->amount, &sum))
+			KR_TRY(reach(s, &s->next, table, i + 1, sum, &with));
+		KR_TRY(lead(s, node.literal, term->literal, with));
+		KR_TRY(lead(s, node.literal, kr_cases_negate(term->literal), without));
+		KR_TRY(kr_ctx_tick(s->c->v->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* How many prefix sums there are is not known beforehand, so they are made, and counted, before any clause
@@ -268,33 +252,30 @@ static enum kr_status add_there(struct summing *s)
 
 static enum kr_status add(struct summing *s)
 {
-	enum kr_status status = kr_cases_presence(s->c, s->whole.txn, &s->present);
-
+	KR_TRY(kr_cases_presence(s->c, s->whole.txn, &s->present));
 	s->want = kr_grow_count(s->c->v->h, &s->whole);
-	if (status == KR_OK && s->want.test == KR_COUNT_NEVER) {
+	if (s->want.test == KR_COUNT_NEVER) {
 		kr_vec_clear(&s->there);
 		return add_there(s);
 	}
-	if (status == KR_OK)
-		status = collect(s);
-	if (status == KR_OK && !bound(s))
-		status = KR_NOMEM;
+	KR_TRY(collect(s));
+	if (!bound(s))
+		return KR_NOMEM;
 	s->c->skipped |= s->too_large;
-	if (status != KR_OK || s->too_large)
-		return status;
+	if (s->too_large)
+		return KR_OK;
 	if (s->want.test == KR_COUNT_IS)
-		status = add_total(s);
-	if (status == KR_OK && s->want.test == KR_COUNT_IS && s->from_initial != KR_LITERAL_FALSE) {
+		KR_TRY(add_total(s));
+	if (s->want.test == KR_COUNT_IS && s->from_initial != KR_LITERAL_FALSE) {
 		kr_vec_clear(&s->bases);
 		s->free = true;
-		status = kr_vec_push(s->c->mem, &s->bases, (struct term){s->from_initial, 0}) ? add_total(s)
-											      : KR_NOMEM;
+		KR_TRY(kr_vec_push(s->c->mem, &s->bases, (struct term){s->from_initial, 0}) ? add_total(s)
+											    : KR_NOMEM);
 	}
-	if (status == KR_OK &&
-		((s->want.test == KR_COUNT_IS && s->want.number == 0 && !s->want.or_absent) ||
-			s->want.test == KR_COUNT_PRESENT || s->want.test == KR_COUNT_MATCH))
-		status = add_there(s);
-	return status;
+	if (((s->want.test == KR_COUNT_IS && s->want.number == 0 && !s->want.or_absent) ||
+		    s->want.test == KR_COUNT_PRESENT || s->want.test == KR_COUNT_MATCH))
+		KR_TRY(add_there(s));
+	return KR_OK;
 }
 
 enum kr_status kr_cases_add_sum(struct kr_cases *c, uint32_t s)

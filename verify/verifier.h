@@ -86,9 +86,7 @@ enum kr_status kr_verify_expected(struct kr_verifier *v); /* expected.c */
  * *whole: for its wr of parts of a key the version of the key is to be the one that they come from.
  * pattern.c */
 enum kr_status kr_verify_pattern(struct kr_verifier *v, uint32_t cycle, bool *whole);
-/* Whether transaction t's operation says that it did not read through a cursor; whether t writes nothing.
- * pattern.c */
-bool kr_verify_is_loose(const struct kr_history *h, kr_txn t, uint32_t op);
+/* whether t writes nothing: pattern.c */
 bool kr_verify_is_reader(const struct kr_history *h, kr_txn t);
 /* Whether a had returned before b was invoked, by the clocks. order.c */
 bool kr_verify_returned_before(const struct kr_history *h, kr_txn a, kr_txn b);

@@ -46,17 +46,16 @@ static enum kr_status make_choices(struct window *w)
 {
 	bool candidate = false;
 	uint32_t literal;
-	enum kr_status status =
-		kr_facts_candidate(w->f, &w->sight, (kr_txn){KR_NONE}, &candidate, w->c->v->err);
+	KR_TRY(kr_facts_candidate(w->f, &w->sight, (kr_txn){KR_NONE}, &candidate, w->c->v->err));
 
-	if (status == KR_OK && candidate)
-		status = kr_cases_source(w->c, w->id, (kr_txn){KR_NONE}, &literal);
-	for (uint32_t i = 0; i < versions_of(w) && status == KR_OK; i++) {
-		status = kr_facts_candidate(w->f, &w->sight, writer_at(w, i), &candidate, w->c->v->err);
-		if (status == KR_OK && candidate)
-			status = kr_cases_source(w->c, w->id, writer_at(w, i), &literal);
+	if (candidate)
+		KR_TRY(kr_cases_source(w->c, w->id, (kr_txn){KR_NONE}, &literal));
+	for (uint32_t i = 0; i < versions_of(w); i++) {
+		KR_TRY(kr_facts_candidate(w->f, &w->sight, writer_at(w, i), &candidate, w->c->v->err));
+		if (candidate)
+			KR_TRY(kr_cases_source(w->c, w->id, writer_at(w, i), &literal));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Clause: if version v was seen, and both premises hold, then `conclusion`. */
@@ -65,21 +64,18 @@ static enum kr_status if_seen(struct window *w, kr_txn v, uint32_t premise, uint
 {
 	uint32_t seen;
 	bool candidate;
-	enum kr_status status = kr_facts_candidate(w->f, &w->sight, v, &candidate, w->c->v->err);
+	KR_TRY(kr_facts_candidate(w->f, &w->sight, v, &candidate, w->c->v->err));
 
-	if (status == KR_OK && candidate)
-		status = kr_cases_source(w->c, w->id, v, &seen);
-	if (status != KR_OK || !candidate)
-		return status;
+	if (candidate)
+		KR_TRY(kr_cases_source(w->c, w->id, v, &seen));
+	if (!candidate)
+		return KR_OK;
 	kr_cases_begin(w->c);
-	status = kr_cases_add(w->c, kr_cases_negate(seen));
-	if (status == KR_OK)
-		status = kr_cases_add(w->c, kr_cases_negate(premise));
-	if (status == KR_OK)
-		status = kr_cases_add(w->c, kr_cases_negate(other));
-	if (status == KR_OK)
-		status = kr_cases_add(w->c, conclusion);
-	return status == KR_OK ? kr_cases_end(w->c) : status;
+	KR_TRY(kr_cases_add(w->c, kr_cases_negate(seen)));
+	KR_TRY(kr_cases_add(w->c, kr_cases_negate(premise)));
+	KR_TRY(kr_cases_add(w->c, kr_cases_negate(other)));
+	KR_TRY(kr_cases_add(w->c, conclusion));
+	return kr_cases_end(w->c);
 }
 
 /* x's part of the key was there if `shown`: then x's version is the one seen or comes before it, else it
@@ -87,28 +83,24 @@ static enum kr_status if_seen(struct window *w, kr_txn v, uint32_t premise, uint
 static enum kr_status place(struct window *w, kr_txn x, uint32_t shown, bool may_be_gone)
 {
 	uint32_t present, order;
-	enum kr_status status = kr_cases_presence(w->c, x, &present);
-
-	if (status == KR_OK)
-		status = if_seen(w, (kr_txn){KR_NONE}, shown, KR_LITERAL_TRUE, KR_LITERAL_FALSE);
-	for (uint32_t i = 0; i < versions_of(w) && status == KR_OK; i++) {
+	KR_TRY(kr_cases_presence(w->c, x, &present));
+	KR_TRY(if_seen(w, (kr_txn){KR_NONE}, shown, KR_LITERAL_TRUE, KR_LITERAL_FALSE));
+	for (uint32_t i = 0; i < versions_of(w); i++) {
 		kr_txn v = writer_at(w, i);
 
 		if (v.i == w->sight.txn.i)
 			continue;
 		if (v.i == x.i) {
-			status = may_be_gone ? KR_OK : if_seen(w, v, KR_LITERAL_TRUE, KR_LITERAL_TRUE, shown);
+			KR_TRY(may_be_gone ? KR_OK : if_seen(w, v, KR_LITERAL_TRUE, KR_LITERAL_TRUE, shown));
 			continue;
 		}
-		status = kr_cases_order(w->c, w->sight.key, x, v, &order);
-		if (status == KR_OK)
-			status = if_seen(w, v, shown, KR_LITERAL_TRUE, order);
-		if (status == KR_OK && !may_be_gone)
-			status = if_seen(w, v, kr_cases_negate(shown), present, kr_cases_negate(order));
-		if (status == KR_OK)
-			status = kr_ctx_tick(w->c->v->ctx);
+		KR_TRY(kr_cases_order(w->c, w->sight.key, x, v, &order));
+		KR_TRY(if_seen(w, v, shown, KR_LITERAL_TRUE, order));
+		if (!may_be_gone)
+			KR_TRY(if_seen(w, v, kr_cases_negate(shown), present, kr_cases_negate(order)));
+		KR_TRY(kr_ctx_tick(w->c->v->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status place_elements(struct window *w)
@@ -141,9 +133,7 @@ static enum kr_status place_elements(struct window *w)
 
 static enum kr_status place_increments(struct window *w, bool gone)
 {
-	enum kr_status status = KR_OK;
-
-	for (uint32_t i = 0; i < versions_of(w) && status == KR_OK; i++) {
+	for (uint32_t i = 0; i < versions_of(w); i++) {
 		const struct kr_grow_version *version =
 			&w->f->grow->versions[w->f->first[w->sight.key.i] + i];
 		struct kr_sight part = w->sight;
@@ -153,15 +143,14 @@ static enum kr_status place_increments(struct window *w, bool gone)
 		if (!version->relative || writer_at(w, i).i == w->sight.txn.i)
 			continue;
 		part.part = w->f->h->txns.at[writer_at(w, i).i].id;
-		status = kr_facts_candidate(w->f, &part, writer_at(w, i), &candidate, w->c->v->err);
-		if (status == KR_OK && candidate)
-			status = kr_cases_sight(w->c, &part, &id);
-		if (status == KR_OK && candidate)
-			status = kr_cases_source(w->c, id, writer_at(w, i), &counted);
-		if (status == KR_OK && candidate)
-			status = place(w, writer_at(w, i), counted, gone);
+		KR_TRY(kr_facts_candidate(w->f, &part, writer_at(w, i), &candidate, w->c->v->err));
+		if (!candidate)
+			continue;
+		KR_TRY(kr_cases_sight(w->c, &part, &id));
+		KR_TRY(kr_cases_source(w->c, id, writer_at(w, i), &counted));
+		KR_TRY(place(w, writer_at(w, i), counted, gone));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* A counter that is set anew, or deleted, may have lost increments that were there. */
@@ -178,15 +167,14 @@ enum kr_status kr_cases_add_window(struct kr_cases *c, uint32_t s)
 	struct window w = {c, &c->facts, s, c->sights.at[s]};
 	bool set = kr_facts_mode(&c->facts, w.sight.key) == KR_GROW_SET;
 	uint64_t pairs = (uint64_t)versions_of(&w) * (set ? c->facts.grow->adds.n : versions_of(&w));
-	enum kr_status status = KR_OK;
 
 	if (pairs > MOST_PAIRS || w.sight.saw.test != (set ? KR_SAW_VALUE : w.sight.saw.test) ||
 		c->facts.untold)
 		return KR_OK;
-	status = make_choices(&w);
-	if (status == KR_OK && set && !deletes(&c->facts, w.sight.key))
-		status = place_elements(&w);
-	if (status == KR_OK && !set)
-		status = place_increments(&w, is_set_anew(&w));
-	return status;
+	KR_TRY(make_choices(&w));
+	if (set && !deletes(&c->facts, w.sight.key))
+		KR_TRY(place_elements(&w));
+	if (!set)
+		KR_TRY(place_increments(&w, is_set_anew(&w)));
+	return KR_OK;
 }

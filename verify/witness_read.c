@@ -133,31 +133,25 @@ static enum kr_status read_from(struct reading *r, const json_t *object, kr_txn 
 static enum kr_status read_sources(struct reading *r, const json_t *sources)
 {
 	size_t n = json_array_size(sources);
-	enum kr_status status = KR_OK;
 
 	r->where = "sources";
 	if (sources && !json_is_array(sources))
 		return bad(r, "expected an array, found %s", kr_names_describe(sources));
-	for (size_t i = 0; i < n && status == KR_OK; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const json_t *source = json_array_get(sources, i);
 		struct kr_cert_source s = {.key = {KR_NONE}, .part = {KR_NONE}, .writer = {KR_NONE}};
 
 		r->where = "sources";
 		if (!json_is_object(source))
 			return bad(r, "expected objects, found %s", kr_names_describe(source));
-		status = read_txn(r, source, "txn", &s.txn);
-		if (status == KR_OK)
-			status = read_op(r, source, s.txn, &s.op);
-		if (status == KR_OK)
-			status = read_key(r, source, &s.key);
-		if (status == KR_OK)
-			status = read_part(r, source, &s.part);
-		if (status == KR_OK)
-			status = read_from(r, source, &s.writer);
-		if (status == KR_OK && !kr_vec_push(r->mem, &r->cert->sources, s))
-			return KR_NOMEM;
+		KR_TRY(read_txn(r, source, "txn", &s.txn));
+		KR_TRY(read_op(r, source, s.txn, &s.op));
+		KR_TRY(read_key(r, source, &s.key));
+		KR_TRY(read_part(r, source, &s.part));
+		KR_TRY(read_from(r, source, &s.writer));
+		KR_TRY(kr_vec_add(r->mem, &r->cert->sources, s));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status read_anomaly(struct reading *r, const json_t *anomaly, enum kr_cert_kind kind)
@@ -173,12 +167,11 @@ static enum kr_status read_anomaly(struct reading *r, const json_t *anomaly, enu
 	if (kind == KR_CERT_ANOMALY && !kr_anomaly_parse(name, &cert->anomaly.kind))
 		return bad(r, "there is no anomaly \"%.80s\"", name);
 	cert->kind = kind;
-	enum kr_status status = read_txn(r, anomaly, "txn", &cert->anomaly.txn);
-	if (status == KR_OK)
-		status = read_op(r, anomaly, cert->anomaly.txn, &cert->anomaly.op);
-	if (status == KR_OK && !json_is_null(json_object_get(anomaly, "key")))
-		status = read_key(r, anomaly, &cert->anomaly.key);
-	return status;
+	KR_TRY(read_txn(r, anomaly, "txn", &cert->anomaly.txn));
+	KR_TRY(read_op(r, anomaly, cert->anomaly.txn, &cert->anomaly.op));
+	if (!json_is_null(json_object_get(anomaly, "key")))
+		KR_TRY(read_key(r, anomaly, &cert->anomaly.key));
+	return KR_OK;
 }
 
 static enum kr_status read_kind(struct reading *r, const json_t *edge, struct kr_cert_edge *out)
@@ -204,22 +197,18 @@ static enum kr_status read_edge(struct reading *r, const json_t *edge)
 	r->where = "edge";
 	if (!json_is_object(edge))
 		return bad(r, "expected an object, found %s", kr_names_describe(edge));
-	enum kr_status status = read_kind(r, edge, &e);
-	if (status == KR_OK)
-		status = read_txn(r, edge, "from", &e.from);
-	if (status == KR_OK)
-		status = read_txn(r, edge, "to", &e.to);
-	if (status == KR_OK && e.kind != KR_SO && e.kind != KR_RT)
-		status = read_key(r, edge, &e.key);
-	if (status == KR_OK && (e.kind == KR_WR || e.kind == KR_RW))
-		status = read_op(r, edge, e.kind == KR_WR ? e.to : e.from, &e.op);
-	if (status == KR_OK && e.kind == KR_RW)
-		status = read_from(r, edge, &e.source);
-	if (status == KR_OK && (e.kind == KR_WR || e.kind == KR_RW))
-		status = read_part(r, edge, &e.part);
-	if (status == KR_OK && !kr_vec_push(r->mem, &r->cert->edges, e))
-		return KR_NOMEM;
-	return status;
+	KR_TRY(read_kind(r, edge, &e));
+	KR_TRY(read_txn(r, edge, "from", &e.from));
+	KR_TRY(read_txn(r, edge, "to", &e.to));
+	if (e.kind != KR_SO && e.kind != KR_RT)
+		KR_TRY(read_key(r, edge, &e.key));
+	if (e.kind == KR_WR || e.kind == KR_RW)
+		KR_TRY(read_op(r, edge, e.kind == KR_WR ? e.to : e.from, &e.op));
+	if (e.kind == KR_RW)
+		KR_TRY(read_from(r, edge, &e.source));
+	if (e.kind == KR_WR || e.kind == KR_RW)
+		KR_TRY(read_part(r, edge, &e.part));
+	return kr_vec_add(r->mem, &r->cert->edges, e);
 }
 
 static enum kr_status read_cycles(struct reading *r, const json_t *cycles)
@@ -302,14 +291,13 @@ static enum kr_status read_root(struct reading *r, const json_t *root, struct kr
 	if (!json_is_integer(version) || json_integer_value(version) != 1)
 		return bad(r, "expected 1, found %s",
 			json_is_integer(version) ? "another version" : kr_names_describe(version));
-	enum kr_status status = keep_text(r, root, "trace", arena, &head->trace);
-	if (status == KR_OK)
-		status = keep_text(r, root, "level", arena, &head->level);
-	if (status == KR_OK && !(order = read_text(r, root, "order")))
+	KR_TRY(keep_text(r, root, "trace", arena, &head->trace));
+	KR_TRY(keep_text(r, root, "level", arena, &head->level));
+	if (!(order = read_text(r, root, "order")))
 		return KR_BAD;
-	if (status == KR_OK && !kr_order_parse(order, &head->order))
+	if (!kr_order_parse(order, &head->order))
 		return bad(r, "expected none, session or realtime, found \"%.80s\"", order);
-	return status == KR_OK ? read_verdict(r, root) : status;
+	return read_verdict(r, root);
 }
 
 static json_t *parse(const char *line, size_t length, struct kr_err *err, enum kr_status *status)

@@ -127,12 +127,11 @@ static enum kr_status shows_added(const struct kr_world *w, const struct kr_sigh
 	bool *out)
 {
 	uint32_t element;
-	enum kr_status status = kr_grow_element(w->facts.grow, added, &element);
+	KR_TRY(kr_grow_element(w->facts.grow, added, &element));
 
 	*out = false;
-	if (status == KR_OK)
-		status = kr_grow_lists(&w->facts, s, element, out);
-	return status != KR_OK || *out ? status : is_own(w, s, element, out);
+	KR_TRY(kr_grow_lists(&w->facts, s, element, out));
+	return *out ? KR_OK : is_own(w, s, element, out);
 }
 
 /* Whether x changed nothing of a set that the observation would show otherwise. A version that deletes the
@@ -142,21 +141,20 @@ static enum kr_status leaves_alone(const struct kr_world *w, const struct kr_sig
 	const struct kr_history *h = w->v->h;
 	bool deletes;
 	uint32_t from = kr_grow_left_from(&w->facts, s->key, x, &deletes);
-	enum kr_status status = KR_OK;
 
 	*out = true;
 	if (deletes)
-		status = shows_own_alone(w, s, out);
-	for (uint32_t i = from; i < h->txns.at[x.i].op_count && *out && status == KR_OK; i++) {
+		KR_TRY(shows_own_alone(w, s, out));
+	for (uint32_t i = from; i < h->txns.at[x.i].op_count && *out; i++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, x, i).i];
 
 		if (op->key.i != s->key.i || kr_effect_count(h, op) == 0)
 			continue;
 		*out = op->kind == KR_OP_ADD;
 		if (*out)
-			status = shows_added(w, s, op->a, out);
+			KR_TRY(shows_added(w, s, op->a, out));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Whether t has seen a version by x, at an operation that counts. */
@@ -242,17 +240,15 @@ static bool is_over_own(const struct kr_world *w, const struct kr_world_sight *s
 static enum kr_status advance_all(struct kr_world *w)
 {
 	struct kr_sight sight;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < w->sights.n && status == KR_OK; i++) {
+	for (uint32_t i = 0; i < w->sights.n; i++) {
 		struct kr_world_sight *s = &w->sights.at[i];
 
 		if (is_over_own(w, s, &sight) && !sight.named)
-			status = advance(w, &sight, &s->source);
-		if (status == KR_OK)
-			status = kr_ctx_tick(w->v->ctx);
+			KR_TRY(advance(w, &sight, &s->source));
+		KR_TRY(kr_ctx_tick(w->v->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* The source that the trace names. */
@@ -279,20 +275,16 @@ static enum kr_status add_sight(struct kr_world *w, const struct kr_world_told *
 		.over = {KR_NONE},
 		.predicate = s->saw.predicate};
 	bool found = kr_world_told_find(told, s, &out.source);
-	enum kr_status status = s->named ? find_named(w, s, &out.source) : KR_OK;
+	KR_TRY(s->named ? find_named(w, s, &out.source) : KR_OK);
 
 	found |= s->named;
-	if (status != KR_OK)
-		return status;
 
 	/* parts tell of the versions that they came with, which may not be the last */
 	if (!s->named && kr_world_counts(w, s->key)) {
 		if (found)
-			status = kr_world_allows(w, s, out.source, &found);
-		if (!found && status == KR_OK)
-			status = kr_world_choose_count(w, s, &out.source, &found);
-		if (status != KR_OK)
-			return status;
+			KR_TRY(kr_world_allows(w, s, out.source, &found));
+		if (!found)
+			KR_TRY(kr_world_choose_count(w, s, &out.source, &found));
 		mode = KR_GROW_VALUES;
 	}
 	if (!found && (mode == KR_GROW_SET || mode == KR_GROW_SUM || mode == KR_GROW_UNKNOWN)) {
@@ -303,15 +295,13 @@ static enum kr_status add_sight(struct kr_world *w, const struct kr_world_told *
 		w->guessed |= mode == KR_GROW_SUM;
 	}
 	if (!found && mode != KR_GROW_VALUES)
-		status = choose(w, s, &out.source, &found);
-	if (status != KR_OK)
-		return status;
+		KR_TRY(choose(w, s, &out.source, &found));
 	if (!found)
 		return kr_err_set(w->v->err, KR_BAD,
 			"nothing that took effect in this world explains what operation %u of %s saw of %s",
 			(unsigned)s->op, kr_verify_txn_name(w->v->h, s->txn).text,
 			kr_verify_key_name(w->v->h, s->key).text);
-	out.loose = kr_verify_is_loose(w->v->h, s->txn, s->op);
+	out.loose = kr_history_is_loose(w->v->h, kr_history_op(w->v->h, s->txn, s->op));
 	out.over_own = s->own_count > 0;
 	/* all such views are of one version */
 	for (uint32_t i = w->sights_of[s->txn.i]; i < w->sights.n && out.over_own; i++)
@@ -346,41 +336,36 @@ static enum kr_status add_op(struct kr_world *w, const struct kr_world_told *tol
 	uint32_t seen = kr_saw_count(h, op);
 	struct kr_sight sight;
 	bool matters;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < seen && status == KR_OK; i++)
+	for (uint32_t i = 0; i < seen; i++)
 		if (kr_facts_sight(&w->facts, t, index, kr_saw_key(h, op, i), (kr_value){KR_NONE}, &sight) &&
 			!sight.saw.predicate)
-			status = add_sight(w, told, &sight);
-	for (kr_key k = {0}; k.i < h->keys.n && kr_op_scans(op) && status == KR_OK; k.i++) {
+			KR_TRY(add_sight(w, told, &sight));
+	for (kr_key k = {0}; k.i < h->keys.n && kr_op_scans(op); k.i++) {
 		if (!kr_facts_sight(&w->facts, t, index, k, (kr_value){KR_NONE}, &sight) ||
 			!sight.saw.predicate)
 			continue;
-		status = may_match(w, &sight, &matters);
-		if (status == KR_OK && matters)
-			status = add_sight(w, told, &sight);
-		if (status == KR_OK)
-			status = kr_ctx_tick(w->v->ctx);
+		KR_TRY(may_match(w, &sight, &matters));
+		if (matters)
+			KR_TRY(add_sight(w, told, &sight));
+		KR_TRY(kr_ctx_tick(w->v->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status add_all(struct kr_world *w, const struct kr_world_told *told)
 {
 	const struct kr_history *h = w->v->h;
-	enum kr_status status = KR_OK;
 
-	for (kr_txn t = {0}; t.i < h->txns.n && status == KR_OK; t.i++) {
+	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
 		w->sights_of[t.i] = w->sights.n;
-		for (uint32_t i = 0;
-			i < h->txns.at[t.i].op_count && w->place[t.i] != KR_NONE && status == KR_OK; i++) {
-			status = add_op(w, told, t, i);
-			if (status == KR_OK)
-				status = kr_ctx_tick(w->v->ctx);
+		for (uint32_t i = 0; i < h->txns.at[t.i].op_count && w->place[t.i] != KR_NONE; i++) {
+			KR_TRY(add_op(w, told, t, i));
+			KR_TRY(kr_ctx_tick(w->v->ctx));
 		}
 	}
 	w->sights_of[h->txns.n] = w->sights.n;
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_world_overwrites(const struct kr_world *w, const struct kr_world_sight *s, kr_txn b,
@@ -388,37 +373,33 @@ enum kr_status kr_world_overwrites(const struct kr_world *w, const struct kr_wor
 {
 	struct kr_sight sight;
 	bool unchanged = false;
-	enum kr_status status = KR_OK;
 
 	*out = b.i != s->txn.i;
 	if (!s->predicate || !*out ||
 		!kr_facts_sight(&w->facts, s->txn, s->op, s->key, (kr_value){KR_NONE}, &sight))
 		return KR_OK;
 	sight.named = false;
-	status = kr_world_allows(w, &sight, b, &unchanged);
+	KR_TRY(kr_world_allows(w, &sight, b, &unchanged));
 	*out = !unchanged;
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status find_overwriting(struct kr_world *w)
 {
-	enum kr_status status = KR_OK;
-
-	for (uint32_t i = 0; i < w->sights.n && status == KR_OK; i++) {
+	for (uint32_t i = 0; i < w->sights.n; i++) {
 		struct kr_world_sight *s = &w->sights.at[i];
 		uint32_t at = s->source.i == KR_NONE ? w->first[s->key.i]
 						     : kr_world_index(w, s->key, s->source) + 1;
 		bool over = false;
 
-		for (; at < w->first[s->key.i + 1] && status == KR_OK && !over; at++) {
-			status = kr_world_overwrites(w, s, w->writers[at], &over);
+		for (; at < w->first[s->key.i + 1] && !over; at++) {
+			KR_TRY(kr_world_overwrites(w, s, w->writers[at], &over));
 			if (over)
 				s->over = w->writers[at];
 		}
-		if (status == KR_OK)
-			status = kr_ctx_tick(w->v->ctx);
+		KR_TRY(kr_ctx_tick(w->v->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* ---- all of it ---- */
@@ -503,23 +484,19 @@ static enum kr_status check(struct kr_world *w)
 enum kr_status kr_verify_world(struct kr_verifier *v)
 {
 	uint32_t n = v->h->txns.n, nkeys = v->h->keys.n, count;
-	struct kr_world w = {.v = v, .mem = &v->ctx->mem};
+	struct kr_world w = {.arena = {.mem = &v->ctx->mem}, .v = v, .mem = &v->ctx->mem};
 
 	if (!v->rule->graph)
 		return kr_err_set(v->err, KR_BAD, "an order of commits does not prove %s", v->rule->id);
 	KR_TRY(kr_facts_init(&w.facts, v->ctx, v->h, false, v->err));
 	count = w.facts.count;
 	w.readers_apart = v->rule->cycles[0].one_reader;
-	w.place = kr_mem_alloc(w.mem, n, sizeof *w.place);
-	w.first = kr_mem_alloc(w.mem, (size_t)nkeys + 1, sizeof *w.first);
-	w.writers = kr_mem_alloc(w.mem, count, sizeof *w.writers);
-	w.sights_of = kr_mem_alloc(w.mem, (size_t)n + 1, sizeof *w.sights_of);
+	w.place = kr_arena_alloc(&w.arena, n, sizeof *w.place);
+	w.first = kr_arena_alloc(&w.arena, (size_t)nkeys + 1, sizeof *w.first);
+	w.writers = kr_arena_alloc(&w.arena, count, sizeof *w.writers);
+	w.sights_of = kr_arena_alloc(&w.arena, (size_t)n + 1, sizeof *w.sights_of);
 	enum kr_status status = w.place && w.first && w.writers && w.sights_of ? check(&w) : KR_NOMEM;
-	kr_mem_free(w.mem, w.place, n, sizeof *w.place);
-	kr_mem_free(w.mem, w.first, (size_t)nkeys + 1, sizeof *w.first);
-	kr_mem_free(w.mem, w.writers, count, sizeof *w.writers);
-	kr_mem_free(w.mem, w.sights_of, (size_t)n + 1, sizeof *w.sights_of);
-	kr_mem_free(w.mem, w.counts, count, sizeof *w.counts);
+	kr_arena_done(&w.arena);
 	kr_vec_done(w.mem, &w.sights);
 	kr_facts_done(&w.facts);
 	return status;

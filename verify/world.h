@@ -22,6 +22,7 @@ struct kr_world_sight { /* an external observation */
 struct kr_world_count { bool known, absent; int64_t number; };
 
 struct kr_world {
+	struct kr_arena arena;
 	struct kr_verifier *v;
 	struct kr_mem *mem;
 	struct kr_facts facts;

@@ -60,7 +60,7 @@ enum kr_status kr_world_count_versions(struct kr_world *w)
 
 	if (!w->facts.grow)
 		return KR_OK;
-	KR_TRY(kr_mem_new(w->mem, w->counts, w->facts.count));
+	KR_TRY(kr_arena_new(&w->arena, w->counts, w->facts.count));
 	for (kr_key k = {0}; k.i < n; k.i++) {
 		struct kr_world_count last = initial_count(w, k);
 		for (uint32_t i = w->first[k.i]; holds_number(w, k) && i < w->first[k.i + 1]; i++) {
@@ -126,18 +126,17 @@ enum kr_status kr_world_choose_count(const struct kr_world *w, const struct kr_s
 {
 	uint32_t first = w->first[s->key.i], end = w->first[s->key.i + 1],
 		 at = kr_world_first_after(w, s->key, first, s->txn);
-	enum kr_status status = KR_OK;
 
 	*found = false;
-	for (uint32_t i = at; i >= first && !*found && status == KR_OK; i--) {
+	for (uint32_t i = at; i >= first && !*found; i--) {
 		*source = i == first ? (kr_txn){KR_NONE} : w->writers[i - 1];
-		status = kr_world_allows(w, s, *source, found);
+		KR_TRY(kr_world_allows(w, s, *source, found));
 		if (i == 0)
 			break;
 	}
-	for (uint32_t i = at; i < end && !*found && status == KR_OK; i++) {
+	for (uint32_t i = at; i < end && !*found; i++) {
 		*source = w->writers[i];
-		status = kr_world_allows(w, s, *source, found);
+		KR_TRY(kr_world_allows(w, s, *source, found));
 	}
-	return status == KR_OK ? kr_ctx_tick(w->v->ctx) : status;
+	return kr_ctx_tick(w->v->ctx);
 }

@@ -12,6 +12,7 @@
 #include "verify/world.h"
 
 struct graph {
+	struct kr_arena arena;
 	struct kr_world *w;
 	const struct kr_rule_cycle *rule;
 	uint32_t kinds;      /* of edges to go back along */
@@ -74,40 +75,38 @@ static enum kr_status visit_order(struct graph *g, kr_txn u)
 {
 	const struct kr_history *h = g->w->v->h;
 	enum kr_order order = g->rule->no_order ? KR_ORDER_NONE : g->w->v->cert->order;
-	enum kr_status status = KR_OK;
 
 	/* Along the session as long as readers, which are passed over, are met. */
-	for (kr_txn a = u; order >= KR_ORDER_SESSION && status == KR_OK;) {
+	for (kr_txn a = u; order >= KR_ORDER_SESSION;) {
 		a = g->so_before[a.i];
 		if (a.i == KR_NONE)
 			break;
-		status = visit(g, a);
+		KR_TRY(visit(g, a));
 		if (!g->w->readers_apart || !kr_verify_is_reader(h, a))
 			break;
 	}
-	while (order == KR_ORDER_REALTIME && status == KR_OK && g->ends_done < g->nends &&
+	while (order == KR_ORDER_REALTIME && g->ends_done < g->nends &&
 		kr_history_precedes(h, g->ends[g->ends_done], u))
-		status = visit(g, g->ends[g->ends_done++]);
-	return status;
+		KR_TRY(visit(g, g->ends[g->ends_done++]));
+	return KR_OK;
 }
 
 static enum kr_status visit_writes(struct graph *g, kr_txn u)
 {
 	const struct kr_history *h = g->w->v->h;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < h->txns.at[u.i].op_count && status == KR_OK; i++) {
+	for (uint32_t i = 0; i < h->txns.at[u.i].op_count; i++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, u, i).i];
 		uint32_t effects = kr_effect_count(h, op);
 
-		for (uint32_t e = 0; e < effects && status == KR_OK; e++) {
+		for (uint32_t e = 0; e < effects; e++) {
 			kr_key k = kr_effect_at(h, op, e).key;
 			uint32_t at = kr_world_index(g->w, k, u);
 			if (at > g->w->first[k.i])
-				status = visit(g, g->w->writers[at - 1]);
+				KR_TRY(visit(g, g->w->writers[at - 1]));
 		}
 	}
-	return status;
+	return KR_OK;
 }
 
 /* What u depends on directly; sources of its operations before `end` only. */
@@ -132,14 +131,11 @@ static enum kr_status visit_before(struct graph *g, kr_txn u, uint32_t end, bool
 
 static enum kr_status search(struct graph *g)
 {
-	enum kr_status status = KR_OK;
-
-	while (g->todo.n > 0 && status == KR_OK) {
-		status = visit_before(g, kr_vec_pop(&g->todo), KR_NONE, false);
-		if (status == KR_OK)
-			status = kr_ctx_tick(g->w->v->ctx);
+	while (g->todo.n > 0) {
+		KR_TRY(visit_before(g, kr_vec_pop(&g->todo), KR_NONE, false));
+		KR_TRY(kr_ctx_tick(g->w->v->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 static void begin_search(struct graph *g, uint32_t least)
@@ -225,14 +221,12 @@ static void missed(const struct kr_world *w, const struct kr_world_sight *s, uin
 
 static enum kr_status search_from(struct graph *g, const struct kr_world_sight *s, uint32_t least)
 {
-	enum kr_status status;
-
 	begin_search(g, least);
 	if (g->rule->sight == KR_RULE_NOT_AFTER)
-		status = visit_before(g, s->txn, s->op + 1, true);
+		KR_TRY(visit_before(g, s->txn, s->op + 1, true));
 	else
-		status = visit_before(g, s->txn, KR_NONE, false);
-	return status == KR_OK ? search(g) : status;
+		KR_TRY(visit_before(g, s->txn, KR_NONE, false));
+	return search(g);
 }
 
 static enum kr_status check_sight(struct graph *g, const struct kr_world_sight *s)
@@ -356,16 +350,14 @@ static void link_sessions(struct graph *g, kr_txn *last)
 static enum kr_status check_further(struct graph *g, const struct kr_rule_cycle *rule)
 {
 	struct kr_world *w = g->w;
-	enum kr_status status = KR_OK;
 
 	g->rule = rule;
 	g->kinds = rule->kinds & ~KR_BIT(KR_RW);
-	for (uint32_t i = 0; i < w->sights.n && status == KR_OK; i++) {
-		status = check_sight(g, &w->sights.at[i]);
-		if (status == KR_OK)
-			status = kr_ctx_tick(w->v->ctx);
+	for (uint32_t i = 0; i < w->sights.n; i++) {
+		KR_TRY(check_sight(g, &w->sights.at[i]));
+		KR_TRY(kr_ctx_tick(w->v->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status check(struct graph *g)
@@ -386,29 +378,26 @@ static enum kr_status check(struct graph *g)
 enum kr_status kr_world_check_graph(struct kr_world *w)
 {
 	uint32_t n = w->v->h->txns.n, nsights = w->sights.n, nsessions = w->v->h->sessions.n;
-	kr_txn *last = kr_mem_alloc(w->mem, nsessions, sizeof *last);
-	struct graph g = {.w = w, .rule = &w->v->rule->cycles[0], .reader = {KR_NONE}};
+	struct graph g = {.arena = {.mem = w->mem},
+		.w = w,
+		.rule = &w->v->rule->cycles[0],
+		.reader = {KR_NONE}};
 	enum kr_status status = KR_NOMEM;
 
-	g.over_head = kr_mem_alloc(w->mem, n, sizeof *g.over_head);
-	g.over_next = kr_mem_alloc(w->mem, nsights, sizeof *g.over_next);
-	g.so_before = kr_mem_alloc(w->mem, n, sizeof *g.so_before);
-	g.ends = kr_mem_alloc(w->mem, n, sizeof *g.ends);
-	g.stamp = kr_mem_alloc(w->mem, n, sizeof *g.stamp);
-	g.after = kr_mem_alloc(w->mem, n, sizeof *g.after);
+	kr_txn *last = kr_arena_alloc(&g.arena, nsessions, sizeof *last);
+	g.over_head = kr_arena_alloc(&g.arena, n, sizeof *g.over_head);
+	g.over_next = kr_arena_alloc(&g.arena, nsights, sizeof *g.over_next);
+	g.so_before = kr_arena_alloc(&g.arena, n, sizeof *g.so_before);
+	g.ends = kr_arena_alloc(&g.arena, n, sizeof *g.ends);
+	g.stamp = kr_arena_alloc(&g.arena, n, sizeof *g.stamp);
+	g.after = kr_arena_alloc(&g.arena, n, sizeof *g.after);
 	if (last && g.over_head && g.over_next && g.so_before && g.ends && g.stamp && g.after) {
 		link_overs(&g);
 		link_sessions(&g, last);
 		sort_ends(&g);
 		status = check(&g);
 	}
-	kr_mem_free(w->mem, last, nsessions, sizeof *last);
-	kr_mem_free(w->mem, g.over_head, n, sizeof *g.over_head);
-	kr_mem_free(w->mem, g.over_next, nsights, sizeof *g.over_next);
-	kr_mem_free(w->mem, g.so_before, n, sizeof *g.so_before);
-	kr_mem_free(w->mem, g.ends, n, sizeof *g.ends);
-	kr_mem_free(w->mem, g.stamp, n, sizeof *g.stamp);
-	kr_mem_free(w->mem, g.after, n, sizeof *g.after);
+	kr_arena_done(&g.arena);
 	kr_vec_done(w->mem, &g.todo);
 	return status;
 }

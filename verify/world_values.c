@@ -18,24 +18,21 @@ struct values {
 static enum kr_status look_at(struct values *x, uint32_t place)
 {
 	struct kr_world *w = x->w;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = x->heads[place]; i != KR_NONE && status == KR_OK; i = x->next[i]) {
+	for (uint32_t i = x->heads[place]; i != KR_NONE; i = x->next[i]) {
 		const struct kr_world_sight *s = &w->sights.at[i];
 		/* only of a key that grows an observation with own writes before it is external */
-		status = kr_replay_sight(&x->replayed, s->txn, s->op, s->key,
-			kr_facts_grows(&w->facts, s->key));
-		if (status == KR_OK)
-			status = kr_ctx_tick(w->v->ctx);
+		KR_TRY(kr_replay_sight(&x->replayed, s->txn, s->op, s->key,
+			kr_facts_grows(&w->facts, s->key)));
+		KR_TRY(kr_ctx_tick(w->v->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status look_at_all(struct values *x)
 {
 	struct kr_world *w = x->w;
 	const struct kr_certificate *cert = w->v->cert;
-	enum kr_status status = KR_OK;
 
 	for (uint32_t i = 0; i <= cert->serial.n; i++)
 		x->heads[i] = KR_NONE;
@@ -46,13 +43,12 @@ static enum kr_status look_at_all(struct values *x)
 		x->next[i] = *head;
 		*head = i;
 	}
-	status = look_at(x, 0);
-	for (uint32_t i = 0; i < cert->serial.n && status == KR_OK; i++) {
-		status = kr_replay_install(&x->replayed, cert->serial.at[i]);
-		if (status == KR_OK)
-			status = look_at(x, i + 1);
+	KR_TRY(look_at(x, 0));
+	for (uint32_t i = 0; i < cert->serial.n; i++) {
+		KR_TRY(kr_replay_install(&x->replayed, cert->serial.at[i]));
+		KR_TRY(look_at(x, i + 1));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status check_external(struct kr_world *w)
