@@ -94,23 +94,22 @@ enum kr_status kr_certify_any_order(struct kr_ctx *ctx, const struct kr_history 
 	struct sought s = {.ctx = ctx, .h = h, .cert = cert};
 	struct kr_rerun_end end = {.kind = KR_RERUN_SAME};
 	uint32_t all;
-	enum kr_status status = KR_OK;
 
 	*found = false;
 	cert->kind = KR_CERT_ORDER;
 	if (!list_txns(&s, &all))
 		return KR_OK;
-	while (!status && !*found && s.steps++ < STEPS_MOST) {
-		status = kr_rerun(ctx, h, s.chosen, s.depth, &end);
-		if (!status && end.kind != KR_RERUN_DIFFERS && s.committed == all)
-			status = proves(&s, found);
+	while (!*found && s.steps++ < STEPS_MOST) {
+		KR_TRY(kr_rerun(ctx, h, s.chosen, s.depth, &end));
+		if (end.kind != KR_RERUN_DIFFERS && s.committed == all)
+			KR_TRY(proves(&s, found));
 		if (end.kind != KR_RERUN_DIFFERS && go_on(&s))
 			continue;
 		do {
 			if (s.depth == 0)
-				return status;
+				return KR_OK;
 			go_back(&s);
 		} while (!go_on(&s));
 	}
-	return status;
+	return KR_OK;
 }

@@ -95,12 +95,11 @@ struct search {
  * is none. */
 static enum kr_status walk(struct kr_ctx *ctx, struct search *s, kr_version v, uint32_t *from)
 {
-	enum kr_status status = KR_OK;
 	*from = KR_NONE;
 	s->path.n = 0;
 	s->at[v.i] = 1 + s->told.first[v.i];
 	KR_TRY(kr_vec_add(&ctx->mem, &s->path, v));
-	while (s->path.n > 0 && !status) {
+	while (s->path.n > 0) {
 		v = s->path.at[s->path.n - 1];
 		if (s->at[v.i] - 1 == s->told.first[v.i + 1]) {
 			s->at[v.i] = ALL;
@@ -110,14 +109,14 @@ static enum kr_status walk(struct kr_ctx *ctx, struct search *s, kr_version v, u
 		kr_version next = s->asg->orders[s->told.pairs[s->at[v.i]++ - 1]].after;
 		if (s->at[next.i] == 0) {
 			s->at[next.i] = 1 + s->told.first[next.i];
-			status = kr_vec_push(&ctx->mem, &s->path, next) ? kr_ctx_tick(ctx) : KR_NOMEM;
+			KR_TRY(kr_vec_push(&ctx->mem, &s->path, next) ? kr_ctx_tick(ctx) : KR_NOMEM);
 		} else if (s->at[next.i] != ALL) {
 			for (*from = 0; s->path.at[*from].i != next.i;)
 				++*from;
 			return KR_OK;
 		}
 	}
-	return status;
+	return KR_OK;
 }
 
 /* The circle that the path ends with, of those that committed: orders hold across the others, too. */
@@ -141,9 +140,8 @@ static enum kr_status certify(struct kr_ctx *ctx, const struct search *s, uint32
 		edge.from = v->writer;
 	}
 	edge.to = cert->edges.n > 0 ? cert->edges.at[0].from : edge.from;
-	if (!kr_vec_push(&ctx->mem, &cert->edges, edge) ||
-		!kr_vec_push(&ctx->mem, &cert->cycles, (struct kr_cert_cycle){0, cert->edges.n}))
-		return KR_NOMEM;
+	KR_TRY(kr_vec_add(&ctx->mem, &cert->edges, edge));
+	KR_TRY(kr_vec_add(&ctx->mem, &cert->cycles, (struct kr_cert_cycle){0, cert->edges.n}));
 	cert->kind = KR_CERT_CYCLES;
 	return KR_OK;
 }

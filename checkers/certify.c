@@ -66,22 +66,20 @@ static bool leaves_idle_out(const struct kr_proof *proof)
 
 enum kr_status kr_certify_proof(const struct kr_ir *ir, struct kr_proof *proof, struct kr_certificate *cert)
 {
-	enum kr_status status = kr_proof_close(proof, ir);
-	if (!status)
-		status = kr_proof_shorten(proof, ir);
-	bool skip = !status && leaves_idle_out(proof);
+	KR_TRY(kr_proof_close(proof, ir));
+	KR_TRY(kr_proof_shorten(proof, ir));
+	bool skip = leaves_idle_out(proof);
 	cert->kind = KR_CERT_CYCLES;
-	for (uint32_t c = proof->cycles.n; c-- > 0 && !status;) {
+	for (uint32_t c = proof->cycles.n; c-- > 0;) {
 		struct kr_cycle cycle = proof->cycles.at[c];
 		struct kr_cert_cycle out = {cert->edges.n, cycle.count};
 		if (skip && is_idle(proof, c))
 			continue;
-		for (uint32_t i = 0; i < cycle.count && !status; i++)
-			status = add_edge(ir, &proof->links.at[cycle.first + i], cert);
-		if (!status && !kr_vec_push(cert->mem, &cert->cycles, out))
-			status = KR_NOMEM;
+		for (uint32_t i = 0; i < cycle.count; i++)
+			KR_TRY(add_edge(ir, &proof->links.at[cycle.first + i], cert));
+		KR_TRY(kr_vec_add(cert->mem, &cert->cycles, out));
 	}
-	return status;
+	return KR_OK;
 }
 
 static struct kr_cert_edge overwriting(const struct kr_cert_edge *rw)
@@ -111,10 +109,9 @@ enum kr_status kr_certify_lost_updates(const struct kr_level *level, struct kr_c
 		struct kr_cert_edge *e = &cert->edges.at[cert->cycles.at[c].first], other = e[1];
 		struct kr_cert_cycle added = {cert->edges.n, 2}, *last;
 		e[1] = overwriting(&e[0]);
-		if (!kr_vec_push(cert->mem, &cert->edges, other) ||
-			!kr_vec_push(cert->mem, &cert->edges, overwriting(&other)) ||
-			!kr_vec_push(cert->mem, &cert->cycles, added))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(cert->mem, &cert->edges, other));
+		KR_TRY(kr_vec_add(cert->mem, &cert->edges, overwriting(&other)));
+		KR_TRY(kr_vec_add(cert->mem, &cert->cycles, added));
 		last = &cert->cycles.at[cert->cycles.n - 1]; /* the one that closes the argument stays last */
 		last[0] = last[-1];
 		last[-1] = added;

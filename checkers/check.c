@@ -189,15 +189,14 @@ static enum kr_status search(struct asking *a, const struct kr_level *level, enu
 
 static enum kr_status attempt_stronger(struct asking *a, enum kr_order order, struct kr_err *err)
 {
-	enum kr_status status = KR_OK;
-	for (size_t i = 0; i < count_stronger(a) && !status && a->out->outcome == KR_UNDECIDED; i++) {
+	for (size_t i = 0; i < count_stronger(a) && a->out->outcome == KR_UNDECIDED; i++) {
 		const struct kr_level *level = find_stronger(a, i, order);
 		if (level)
-			status = attempt(a, level, order, err);
+			KR_TRY(attempt(a, level, order, err));
 		if (level && a->out->outcome == KR_SATISFIED)
 			a->via = level;
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status search_stronger(struct asking *a, enum kr_order order, struct kr_err *err)
@@ -307,11 +306,10 @@ static enum kr_status attempt_sessions(struct asking *a, struct kr_err *err)
 
 static enum kr_status decide_graph(struct asking *a, struct kr_err *err)
 {
-	enum kr_status status = KR_OK;
 	if (a->options->order == KR_ORDER_NONE && !by_hand(a->ctx, a->options) &&
 		has_sessions(&a->analysis->asg))
-		status = attempt_sessions(a, err);
-	return status || a->out->outcome != KR_UNDECIDED ? status : decide_order(a, a->options->order, err);
+		KR_TRY(attempt_sessions(a, err));
+	return a->out->outcome != KR_UNDECIDED ? KR_OK : decide_order(a, a->options->order, err);
 }
 
 /* What the verifier cannot check is no verdict. A world may be none where the analysis has left something

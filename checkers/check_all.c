@@ -15,7 +15,6 @@
  * it depends on the history alone, within the limits: the time that is left, or a minute. */
 #include <stdio.h>
 
-#include "base/modules.h"
 #include "checkers/check.h"
 
 /* Of the time left, at least this part goes to the next search: much follows from the strong levels, which

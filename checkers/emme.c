@@ -127,19 +127,16 @@ static enum kr_status start(struct emme *e)
 	bool fits, grows = false;
 
 	kr_elements_init(&e->elements, &e->ctx->mem, h);
-	e->type = KR_NEW_ARRAY(arena, const struct kr_datatype *, h->keys.n);
-	e->effective = KR_NEW_ARRAY(arena, uint8_t, h->txns.n);
-	e->of_txn = KR_NEW_ARRAY(arena, uint32_t, (size_t)h->txns.n + 1);
-	e->of_key = KR_NEW_ARRAY(arena, uint32_t, (size_t)h->keys.n + 2);
-	e->slot = KR_NEW_ARRAY(arena, uint32_t, h->keys.n);
-	e->mine = KR_NEW_ARRAY(arena, uint32_t, h->keys.n);
-	e->named = KR_NEW_ARRAY(arena, uint32_t, h->keys.n);
-	e->returned = KR_NEW_ARRAY(arena, uint32_t, h->keys.n);
-	e->leaving = KR_NEW_ARRAY(arena, uint32_t, (size_t)count_nodes(e) + 2);
-	e->entering = KR_NEW_ARRAY(arena, uint32_t, count_nodes(e));
-	if (!e->type || !e->effective || !e->of_txn || !e->of_key || !e->slot || !e->mine || !e->named ||
-		!e->returned || !e->leaving || !e->entering)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(arena, e->type, h->keys.n));
+	KR_TRY(kr_arena_new(arena, e->effective, h->txns.n));
+	KR_TRY(kr_arena_new(arena, e->of_txn, (size_t)h->txns.n + 1));
+	KR_TRY(kr_arena_new(arena, e->of_key, (size_t)h->keys.n + 2));
+	KR_TRY(kr_arena_new(arena, e->slot, h->keys.n));
+	KR_TRY(kr_arena_new(arena, e->mine, h->keys.n));
+	KR_TRY(kr_arena_new(arena, e->named, h->keys.n));
+	KR_TRY(kr_arena_new(arena, e->returned, h->keys.n));
+	KR_TRY(kr_arena_new(arena, e->leaving, (size_t)count_nodes(e) + 2));
+	KR_TRY(kr_arena_new(arena, e->entering, count_nodes(e)));
 	e->open = kr_history_untold(h) || e->out->order == KR_ORDER_REALTIME;
 	for (kr_key k = {0}; k.i < h->keys.n && !status; k.i++) {
 		e->type[k.i] = kr_datatype_of(h->keys.at[k.i].kind);

@@ -187,14 +187,13 @@ static enum kr_status look_at_key(struct emme *e, kr_txn t, const struct kr_oper
 
 	if (view.when == KR_UNSEEN)
 		return KR_OK;
-	enum kr_status status =
-		kr_told_want(&e->elements, e->type[op->key.i], view.value, kr_op_is_read(op), &want);
+	KR_TRY(kr_told_want(&e->elements, e->type[op->key.i], view.value, kr_op_is_read(op), &want));
 	want.negated ^= view.other;
-	if (!status && view.when == KR_SEEN_AFTER && kr_write_at(e->h, op, 0, &write)) {
+	if (view.when == KR_SEEN_AFTER && kr_write_at(e->h, op, 0, &write)) {
 		effect = kr_told_addition(e->h, e->type[op->key.i], &write);
 		want = kr_before(e->type[op->key.i], &effect, want);
 	}
-	return status ? status : see_value(e, t, op->key, &want);
+	return see_value(e, t, op->key, &want);
 }
 
 /* Whether the conditions hold of key k or not. */

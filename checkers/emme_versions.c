@@ -63,10 +63,9 @@ static enum kr_status write_one(struct emme *e, const struct kr_write *write, st
 	if (write->how == KR_ADD)
 		return add(e, write, &version->left);
 	version->left.i = write->value.i;
-	enum kr_status status =
-		kr_told_state(&e->elements, e->type[write->key.i], write->value, &state, &fits);
+	KR_TRY(kr_told_state(&e->elements, e->type[write->key.i], write->value, &state, &fits));
 	e->open |= !fits;
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_emme_write(struct emme *e, const struct kr_operation *op, struct versions *of,
@@ -97,21 +96,19 @@ static void mark_effective(struct emme *e)
 static enum kr_status collect(struct emme *e)
 {
 	const struct kr_history *h = e->h;
-	enum kr_status status = KR_OK;
 
 	(void)kr_vec_reserve(&e->ctx->mem, &e->versions, h->ops.n); /* else it grows */
-	for (kr_txn t = {0}; t.i < h->txns.n && !status; t.i++) {
+	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
 		e->of_txn[t.i] = e->versions.n;
-		for (uint32_t i = 0; e->effective[t.i] && i < h->txns.at[t.i].op_count && !status; i++) {
-			status = kr_ctx_tick(e->ctx);
-			if (!status)
-				status = kr_emme_write(e, &h->ops.at[kr_history_op(h, t, i).i], &e->versions,
-					e->of_txn[t.i]);
+		for (uint32_t i = 0; e->effective[t.i] && i < h->txns.at[t.i].op_count; i++) {
+			KR_TRY(kr_ctx_tick(e->ctx));
+			KR_TRY(kr_emme_write(e, &h->ops.at[kr_history_op(h, t, i).i], &e->versions,
+				e->of_txn[t.i]));
 		}
 	}
 	e->of_txn[h->txns.n] = e->versions.n;
 	e->lasting = e->effects.n;
-	return status;
+	return KR_OK;
 }
 
 /* ---- their orders ---- */

@@ -51,11 +51,7 @@ static void refuse(struct expected *e, const char *format, kr_txn a, kr_txn b)
 
 /* ---- the order ---- */
 
-static int by_serial(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-	return kr_then(KR_ORDER(x->serial, y->serial), KR_ORDER(x->txn.i, y->txn.i));
-}
+KR_BY_BOTH(by_serial, struct place, serial, txn.i);
 
 static void take_order(struct expected *e)
 {

@@ -4,8 +4,6 @@
 
 #include <stdio.h>
 
-#include "checkers/check.h"
-
 enum kr_status kr_profile_level(const struct kr_modules *more, const struct kr_profile *profile,
 	const struct kr_level **out, struct kr_err *err)
 {

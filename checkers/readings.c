@@ -43,16 +43,15 @@ enum kr_status kr_check_names(struct kr_ctx *ctx, const struct kr_history *h, co
 		KR_FUTURE_READ};
 	bool count = found->kind == KR_GARBAGE_READ && h->keys.at[found->key.i].kind == KR_KIND_COUNTER;
 	struct kr_anomaly anomaly = *found;
-	enum kr_status status = KR_OK;
+
 	*fits = false;
-	for (size_t i = 0; i < (count ? KR_COUNT(names) : 1) && !*fits && !status; i++) {
+	for (size_t i = 0; i < (count ? KR_COUNT(names) : 1) && !*fits; i++) {
 		anomaly.kind = count ? names[i] : found->kind;
-		status = kr_certify_anomaly(&anomaly, cert);
-		if (!status)
-			status = kr_check_fits(ctx, h, cert, question, fits);
+		KR_TRY(kr_certify_anomaly(&anomaly, cert));
+		KR_TRY(kr_check_fits(ctx, h, cert, question, fits));
 	}
-	if (status || *fits || !count || !last)
-		return status;
+	if (*fits || !count || !last)
+		return KR_OK;
 	cert->kind = KR_CERT_CYCLES; /* of which there are none */
 	return kr_check_fits(ctx, h, cert, question, fits);
 }

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/order.h"
 #include "frontend/history_written.h"
 #include "frontend/model/elements.h"
 #include "frontend/where.h"

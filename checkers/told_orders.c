@@ -11,11 +11,7 @@ struct placed {
 	uint32_t txn;
 };
 
-static int by_time(const void *pa, const void *pb)
-{
-	const struct placed *a = pa, *b = pb;
-	return kr_then(KR_ORDER(a->time, b->time), KR_ORDER(a->txn, b->txn));
-}
+KR_BY_BOTH(by_time, struct placed, time, txn);
 
 enum suggestion { BY_PLACE, BY_END, BY_BEGIN, SUGGESTIONS };
 

@@ -37,22 +37,15 @@ void kr_batch_clear(struct kr_batch *b) { let_go(b, true); }
 
 enum kr_status kr_batch_facts(struct kr_batch *b, struct kr_err *err)
 {
-	enum kr_status status = kr_batch_acts(b);
-
-	if (!status)
-		status =
-			b->profile->clock == KR_CLOCK_STAMPS ? kr_batch_stamps(b, err) : kr_batch_instants(b);
-	if (!status)
-		status = kr_batch_locks(b);
-	if (!status)
-		status = kr_batch_versions(b);
-	if (!status)
-		status = kr_batch_group(b);
-	if (!status)
-		status = kr_batch_looks(b);
-	if (!status && !kr_batch_passes(b))
-		status = kr_batch_settle(b, 0);
-	return status ? status : kr_batch_effects(b);
+	KR_TRY(kr_batch_acts(b));
+	KR_TRY(b->profile->clock == KR_CLOCK_STAMPS ? kr_batch_stamps(b, err) : kr_batch_instants(b));
+	KR_TRY(kr_batch_locks(b));
+	KR_TRY(kr_batch_versions(b));
+	KR_TRY(kr_batch_group(b));
+	KR_TRY(kr_batch_looks(b));
+	if (!kr_batch_passes(b))
+		KR_TRY(kr_batch_settle(b, 0));
+	return kr_batch_effects(b);
 }
 
 enum kr_status kr_batch_judge(struct kr_batch *b)

@@ -310,19 +310,18 @@ static void look_at(struct looking *l)
  * them. */
 static enum kr_status conclude(struct kr_batch *b, uint32_t *first)
 {
-	enum kr_status status = KR_OK;
 	uint32_t n = *first;
 
 	b->looked += b->looks.n - *first;
 	if (kr_batch_passes(b)) {
-		status = kr_batch_settle(b, *first);
+		KR_TRY(kr_batch_settle(b, *first));
 		for (uint32_t i = *first; i < b->looks.n; i++)
 			if (!b->looks.at[i].fits || b->looks.at[i].torn)
 				b->looks.at[n++] = b->looks.at[i];
 		b->looks.n = n;
 	}
 	*first = b->looks.n;
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_batch_looks(struct kr_batch *b)

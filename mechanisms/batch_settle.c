@@ -2,6 +2,8 @@
  * them are explained, F, replace the span of each; the first look that leaves no instant is torn. */
 #include <stdlib.h>
 
+#include "base/order.h"
+
 #include "mechanisms/batch.h"
 
 KR_VEC_NAMED(kr_spans, struct kr_span);
@@ -141,12 +143,7 @@ static void settle_uncommitted(const struct kr_batch *b, struct kr_look *look)
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct kr_span *x = a, *y = b;
-
-	return (x->from > y->from) - (x->from < y->from);
-}
+KR_BY(by_start, struct kr_span, from);
 
 /* Spans that overlap become one, so that there are never more than windows. */
 static void merge(struct kr_spans *spans)

@@ -309,27 +309,22 @@ static void mark_real(struct kr_batch *b)
 
 enum kr_status kr_batch_versions(struct kr_batch *b)
 {
-	enum kr_status status = collect(b);
-
-	if (!status)
-		status = index_keys(b);
-	if (!status)
-		status = bound_commits(b);
-	if (!status && b->profile->clock == KR_CLOCK_STAMPS)
-		status = kr_batch_commits(b);
-	for (uint32_t i = 0; i < b->versions.n && !status && b->profile->clock != KR_CLOCK_STAMPS; i++) {
+	KR_TRY(collect(b));
+	KR_TRY(index_keys(b));
+	KR_TRY(bound_commits(b));
+	if (b->profile->clock == KR_CLOCK_STAMPS)
+		KR_TRY(kr_batch_commits(b));
+	for (uint32_t i = 0; i < b->versions.n && b->profile->clock != KR_CLOCK_STAMPS; i++) {
 		b->versions.at[i].gone = kr_written_gone(b, &b->versions.at[i], (kr_txn){KR_NONE});
-		status = kr_ctx_tick(b->ctx);
+		KR_TRY(kr_ctx_tick(b->ctx));
 	}
-	if (!status)
-		bound_gone(b);
-	for (uint32_t i = 0; i < b->versions.n && !status; i++) {
+	bound_gone(b);
+	for (uint32_t i = 0; i < b->versions.n; i++) {
 		b->versions.at[i].shadow = is_shadow(b, &b->versions.at[i]);
-		status = kr_ctx_tick(b->ctx);
+		KR_TRY(kr_ctx_tick(b->ctx));
 	}
-	if (!status)
-		mark_real(b);
-	return status;
+	mark_real(b);
+	return KR_OK;
 }
 
 /* What a read can have seen nothing else than is a version: had it replaced its like, that would explain the

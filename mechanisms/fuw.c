@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "base/order.h"
+
 static bool applies(const struct kr_batch *b) { return b->profile->fuw; }
 
 /* u is certainly not before t's snapshot. */
@@ -64,13 +66,7 @@ static int by_commit(const void *a, const void *b)
 	return x->at != y->at ? (x->at < y->at ? -1 : 1) : (x->number > y->number) - (x->number < y->number);
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const struct pair *x = a, *y = b;
-
-	return x->later != y->later ? (x->later < y->later ? -1 : 1)
-				    : (x->earlier > y->earlier) - (x->earlier < y->earlier);
-}
+KR_BY_BOTH(by_number, struct pair, later, earlier);
 
 /* Whoever overlaps t and committed before it did so after t's snapshot. */
 static bool pair_up(struct kr_batch *b, const struct committed *list, uint32_t n, struct pairs *pairs)

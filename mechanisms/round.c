@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#include "base/order.h"
+
 enum {
 	WAIT = 1000,
 	/* transactions in a window whose memory is kept for the next one: larger ones are rare */
@@ -184,13 +186,7 @@ static void choose(struct rounding *r)
 
 /* ---- telling ---- */
 
-static int by_due(const void *a, const void *b)
-{
-	const struct due *x = a, *y = b;
-
-	return x->at != y->at ? (x->at < y->at ? -1 : 1)
-			      : (x->finding > y->finding) - (x->finding < y->finding);
-}
+KR_BY_BOTH(by_due, struct due, at, finding);
 
 /* A cycle may lean on a version of which the window has not all that led to it: what cannot be verified is
  * not told. */
@@ -295,17 +291,14 @@ static enum kr_status tell_orders(struct rounding *r)
 
 static enum kr_status judge(struct rounding *r, struct kr_err *err)
 {
-	enum kr_status status = kr_batch_facts(r->b, err);
-
-	if (!status && r->kind != KR_ROUND_IDLE)
+	KR_TRY(kr_batch_facts(r->b, err));
+	if (r->kind != KR_ROUND_IDLE)
 		kr_engine_renew(r->e);
-	if (!status)
-		status = kr_batch_judge(r->b);
-	if (!status)
-		choose(r);
-	if (!status && r->failed)
-		status = KR_NOMEM;
-	return status ? status : tell(r, err);
+	KR_TRY(kr_batch_judge(r->b));
+	choose(r);
+	if (r->failed)
+		return KR_NOMEM;
+	return tell(r, err);
 }
 
 static void finish(struct rounding *r)

@@ -239,24 +239,23 @@ enum kr_status kr_certain_sort(struct kr_certain *c)
 static enum kr_status add_arcs(struct kr_certain *c)
 {
 	struct kr_batch *b = c->b;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < b->looks.n && !status; i++) {
+	for (uint32_t i = 0; i < b->looks.n; i++) {
 		const struct kr_look *look = &b->looks.at[i];
 		if (counts(b, look)) {
 			add_sources(c, look);
 			add_replacing(c, look);
 		}
-		status = c->failed ? KR_NOMEM : kr_ctx_tick(b->ctx);
+		KR_TRY(c->failed ? KR_NOMEM : kr_ctx_tick(b->ctx));
 	}
-	for (uint32_t i = 0; i < b->versions.n && !status; i++) {
+	for (uint32_t i = 0; i < b->versions.n; i++) {
 		uint32_t end = b->version_first.at[b->versions.at[i].key.i + 1];
 		for (uint32_t j = kr_batch_followers(b, i); j < end && b->bounds.at[j].next <= c->gone.at[i];
 			j++)
 			add_order(c, i, j);
-		status = c->failed ? KR_NOMEM : kr_ctx_tick(b->ctx);
+		KR_TRY(c->failed ? KR_NOMEM : kr_ctx_tick(b->ctx));
 	}
-	for (kr_txn t = {0}; t.i < b->txns.n && !status; t.i++) {
+	for (kr_txn t = {0}; t.i < b->txns.n; t.i++) {
 		for (kr_txn a = {0}; b->profile->certify_order != KR_ORDER_NONE && a.i < b->txns.n; a.i++)
 			add_before(c, a, t);
 		if (c->level->model != KR_NODES_TXN &&
@@ -264,9 +263,9 @@ static enum kr_status add_arcs(struct kr_certain *c)
 			c->failed |= !kr_vec_push(b->mem, &c->arcs,
 				(struct kr_certain_arc){2 * t.i, commit_of(t),
 					{.from = {KR_NONE}, .to = {KR_NONE}}});
-		status = c->failed ? KR_NOMEM : kr_ctx_tick(b->ctx);
+		KR_TRY(c->failed ? KR_NOMEM : kr_ctx_tick(b->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_certain_build(struct kr_certain *c)

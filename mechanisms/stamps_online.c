@@ -133,21 +133,18 @@ static enum kr_status be_late(struct kr_engine *e, const struct kr_event *end, s
 static enum kr_status arrive(struct kr_engine *e, const struct kr_event *end, struct kr_held *t,
 	struct kr_err *err)
 {
-	enum kr_status status = KR_OK;
-
 	kr_held_end(t, end);
 	t->ended = true;
 	kr_held_measure(e->h, e->options.batch.profile, t);
 	int64_t watermark = kr_stamps_watermark(e);
 	if (t->first != INT64_MIN && t->first < watermark)
-		status = be_late(e, end, t, watermark);
+		KR_TRY(be_late(e, end, t, watermark));
 	if (t->first > e->newest)
 		e->newest = t->first;
 	if (t->due != INT64_MAX && t->due > e->newest)
 		e->newest = t->due;
-	if (!status)
-		status = check_session(e, end, t, err);
-	return status ? status : kr_engine_finish(e, t, kr_stamps_watermark(e), err);
+	KR_TRY(check_session(e, end, t, err));
+	return kr_engine_finish(e, t, kr_stamps_watermark(e), err);
 }
 
 static enum kr_status begin(struct kr_engine *e, struct kr_held **open, const struct kr_event *event)

@@ -266,7 +266,6 @@ static struct kr_lane *lane_of(struct kr_engine *e, const struct kr_event *event
 static enum kr_status take(struct kr_engine *e, const struct kr_event *event)
 {
 	bool begun = e->begun;
-	enum kr_status status = KR_OK;
 
 	e->begun = true;
 	if (!begun && !add_lanes(e))
@@ -279,21 +278,19 @@ static enum kr_status take(struct kr_engine *e, const struct kr_event *event)
 	if (event->kind == KR_EVENT_NOW)
 		return take_now(e, lane, event);
 	if (event->kind == KR_EVENT_BEGIN)
-		status = open_txn(e, lane, event);
-	if (status)
-		return status;
+		KR_TRY(open_txn(e, lane, event));
 	if (known)
 		watermark = promised(e, lane, begun);
 	else if (watermark == INT64_MAX)
 		watermark = e->position;
 	int64_t at = event->timed && event->invoked > watermark ? event->invoked : watermark;
 	if (event->timed && event->invoked < watermark)
-		status = be_late(e, lane, event, watermark);
+		KR_TRY(be_late(e, lane, event, watermark));
 	if (event->timed)
 		hear(e, lane, event->open ? event->invoked : event->returned);
 	if (lane->open == NULL)
-		return status; /* of a transaction that was given up */
-	return status ? status : put(e, lane, event, at);
+		return KR_OK; /* of a transaction that was given up */
+	return put(e, lane, event, at);
 }
 
 static enum kr_status take_stamped(struct kr_engine *e, const struct kr_event *event, struct kr_err *err)

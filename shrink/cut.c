@@ -224,19 +224,17 @@ static enum kr_status take_op(struct cutting *c, kr_op o)
 	struct kr_operation op = c->from->ops.at[o.i];
 	bool shows = op.kind == KR_OP_READ && op.key.i != KR_NONE;
 	uint32_t scan = KR_NONE;
-	enum kr_status status = take_attr(c, o);
+	KR_TRY(take_attr(c, o));
 
 	op.a = shows ? take_of_key(c, op.key, op.a) : take(c, op.a);
 	if (!kr_op_scans(&op))
 		op.b = take(c, op.b);
-	else if (!status)
-		status = take_scan(c, op.scan, &scan);
+	else
+		KR_TRY(take_scan(c, op.scan, &scan));
 	if (kr_op_scans(&op))
 		op.scan = scan;
 	if (op.key.i != KR_NONE && (op.key = take_key(c, op.key)).i == KR_NONE)
 		return KR_NOMEM;
-	if (status)
-		return status;
 	return op.a.i != KR_NONE && (kr_op_scans(&op) || op.b.i != KR_NONE) &&
 			kr_vec_push(c->mem, &c->to->ops, op) && kr_vec_push(c->mem, &c->cut->op_of, o)
 		? KR_OK
@@ -398,8 +396,6 @@ static enum kr_status restore_edge(const struct kr_cut *cut, const struct kr_cer
 enum kr_status kr_cut_restore(const struct kr_cut *cut, const struct kr_certificate *cert,
 	struct kr_certificate *out)
 {
-	enum kr_status status = KR_OK;
-
 	out->level = cert->level;
 	out->order = cert->order;
 	out->kind = cert->kind;
@@ -409,14 +405,12 @@ enum kr_status kr_cut_restore(const struct kr_cut *cut, const struct kr_certific
 		out->anomaly.op = restore_op(cut, cert->anomaly.txn, cert->anomaly.op);
 		out->anomaly.key = restore_key(cut, cert->anomaly.key);
 	}
-	for (uint32_t i = 0; i < cert->edges.n && !status; i++) {
+	for (uint32_t i = 0; i < cert->edges.n; i++) {
 		struct kr_cert_edge edge;
-		status = restore_edge(cut, &cert->edges.at[i], &edge);
-		if (!status && !kr_vec_push(out->mem, &out->edges, edge))
-			status = KR_NOMEM;
+		KR_TRY(restore_edge(cut, &cert->edges.at[i], &edge));
+		KR_TRY(kr_vec_add(out->mem, &out->edges, edge));
 	}
-	for (uint32_t i = 0; i < cert->cycles.n && !status; i++)
-		if (!kr_vec_push(out->mem, &out->cycles, cert->cycles.at[i]))
-			status = KR_NOMEM;
-	return status;
+	for (uint32_t i = 0; i < cert->cycles.n; i++)
+		KR_TRY(kr_vec_add(out->mem, &out->cycles, cert->cycles.at[i]));
+	return KR_OK;
 }

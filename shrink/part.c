@@ -187,8 +187,6 @@ static enum kr_status keep_key(struct gathering *g, kr_key k)
 
 static enum kr_status gather(struct gathering *g, const struct kr_certificate *cert)
 {
-	enum kr_status status = KR_OK;
-
 	if (cert->kind == KR_CERT_ANOMALY) {
 		KR_TRY(keep_key(g, cert->anomaly.key));
 		return keep_op(g, cert->anomaly.txn, cert->anomaly.op);
@@ -197,14 +195,14 @@ static enum kr_status gather(struct gathering *g, const struct kr_certificate *c
 	for (uint32_t i = 0; i < cert->edges.n; i++)
 		if (cert->edges.at[i].key.i != KR_NONE)
 			kr_bits_set(g->part->keys, cert->edges.at[i].key.i);
-	for (uint32_t i = 0; i < cert->edges.n && !status; i++)
-		status = keep_edge(g, &cert->edges.at[i]);
-	while (g->todo.n > 0 && !status) {
+	for (uint32_t i = 0; i < cert->edges.n; i++)
+		KR_TRY(keep_edge(g, &cert->edges.at[i]));
+	while (g->todo.n > 0) {
 		kr_op op = kr_vec_pop(&g->todo);
 		kr_txn t = kr_vec_pop(&g->todo_of);
-		status = keep_candidates(g, t, op.i - g->part->whole->txns.at[t.i].op_first);
+		KR_TRY(keep_candidates(g, t, op.i - g->part->whole->txns.at[t.i].op_first));
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_part_support(struct kr_part *part, struct kr_ctx *ctx, const struct kr_asg *asg,

@@ -131,14 +131,12 @@ static enum kr_status try_without(struct round *d, uint32_t first, uint32_t end,
 /* One sweep over the units in chunks of this size, from the end. */
 static enum kr_status sweep(struct round *d, uint32_t chunk, bool *changed)
 {
-	enum kr_status status = KR_OK;
-
-	for (uint32_t end = d->units.n; end > 0 && !status; end = end > chunk ? end - chunk : 0) {
+	for (uint32_t end = d->units.n; end > 0; end = end > chunk ? end - chunk : 0) {
 		bool gone = false;
-		status = try_without(d, end > chunk ? end - chunk : 0, end, &gone);
+		KR_TRY(try_without(d, end > chunk ? end - chunk : 0, end, &gone));
 		*changed |= gone;
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status reduce_kind(struct round *d, bool *changed)

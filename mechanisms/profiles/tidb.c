@@ -2,34 +2,32 @@
  * at commit. */
 #include "mechanisms/profiles/product.h"
 
+#define SOURCE "documentation only: TiDB, transaction isolation levels, pessimistic and optimistic modes"
+#define PESSIMISTIC \
+	.snapshot_at = KR_SNAPSHOT_STATEMENT, \
+	.locking_reads = KR_SEES_LATEST, \
+	.dml_reads = KR_SEES_LATEST, \
+	.locks = {KR_MODE_NONE, KR_MODE_S, KR_MODE_X, KR_MODE_X}
+
 static const struct kr_profile rows[] = {
 	{
 		.name = "tidb-rc",
 		.title = "pessimistic, read committed",
-		.source = "documentation only: TiDB, transaction isolation levels, pessimistic and "
-			  "optimistic modes",
+		.source = SOURCE,
 		.reads = KR_READS_STATEMENT,
-		.snapshot_at = KR_SNAPSHOT_STATEMENT,
-		.locking_reads = KR_SEES_LATEST,
-		.dml_reads = KR_SEES_LATEST,
-		.locks = {KR_MODE_NONE, KR_MODE_S, KR_MODE_X, KR_MODE_X},
+		PESSIMISTIC,
 	},
 	{
 		.name = "tidb-rr",
 		.title = "pessimistic, repeatable read",
-		.source = "documentation only: TiDB, transaction isolation levels, pessimistic and "
-			  "optimistic modes",
+		.source = SOURCE,
 		.reads = KR_READS_TRANSACTION,
-		.snapshot_at = KR_SNAPSHOT_STATEMENT,
-		.locking_reads = KR_SEES_LATEST,
-		.dml_reads = KR_SEES_LATEST,
-		.locks = {KR_MODE_NONE, KR_MODE_S, KR_MODE_X, KR_MODE_X},
+		PESSIMISTIC,
 	},
 	{
 		.name = "tidb-si",
 		.title = "optimistic: the first committer wins",
-		.source = "documentation only: TiDB, transaction isolation levels, pessimistic and "
-			  "optimistic modes",
+		.source = SOURCE,
 		.reads = KR_READS_TRANSACTION,
 		.snapshot_at = KR_SNAPSHOT_STATEMENT,
 		.locking_reads = KR_SEES_SNAPSHOT,
