@@ -291,16 +291,14 @@ static enum kr_status operation(krait_builder *b, const struct krait_operation *
 static enum kr_status entry(krait_builder *b, const struct krait_operation *op, struct kr_entry *out)
 {
 	bool predicate = op->kind == KRAIT_RANGE || op->kind == KRAIT_SCAN || op->kind == KRAIT_UPDATE;
-	enum kr_status status = KR_OK;
 
 	out->is_undo = op->kind == KRAIT_UNDO;
 	out->undo = op->undone;
 	if (!out->is_undo)
-		status = predicate ? kr_build_predicate(b, op, out) : operation(b, op, &out->op);
+		KR_TRY(predicate ? kr_build_predicate(b, op, out) : operation(b, op, &out->op));
 	else if (op->undone > kr_history_entries(b->h))
-		status =
-			kr_build_bad(b, "more operations undone than the transaction has", "as many at most");
-	return status ? status : kr_build_attributes(b, op, out);
+		return kr_build_bad(b, "more operations undone than the transaction has", "as many at most");
+	return kr_build_attributes(b, op, out);
 }
 
 bool krait_build_op(krait_builder *b, const struct krait_operation *op)

@@ -48,18 +48,16 @@ static json_t *member(json_t *object, const char *name)
 static enum kr_status append_rows(krait_builder *b, json_t *op, const struct krait_operation *from)
 {
 	json_t *rows = json_array();
-	enum kr_status status = append(op, rows); /* which borrows it from now on */
+	KR_TRY(append(op, rows)); /* which borrows it from now on */
 
-	for (size_t r = 0; r < from->row_count && !status; r++) {
+	for (size_t r = 0; r < from->row_count; r++) {
 		json_t *row = json_array();
 
-		status = append(rows, row);
-		if (!status)
-			status = append_value(b, row, &from->rows[r].key);
-		if (!status)
-			status = append_value(b, row, &from->rows[r].value);
+		KR_TRY(append(rows, row));
+		KR_TRY(append_value(b, row, &from->rows[r].key));
+		KR_TRY(append_value(b, row, &from->rows[r].value));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status append_range(krait_builder *b, json_t *op, const struct krait_operation *from)
@@ -121,18 +119,17 @@ static enum kr_status append_condition(krait_builder *b, json_t *where, const st
 static enum kr_status append_scan(krait_builder *b, json_t *op, const struct krait_operation *from)
 {
 	json_t *where = json_object();
-	enum kr_status status = append(op, where);
+	KR_TRY(append(op, where));
 
-	for (size_t c = 0; c < from->condition_count && !status; c++)
-		status = append_condition(b, where, &from->conditions[c]);
-	if (!status && from->kind == KRAIT_UPDATE) {
+	for (size_t c = 0; c < from->condition_count; c++)
+		KR_TRY(append_condition(b, where, &from->conditions[c]));
+	if (from->kind == KRAIT_UPDATE) {
 		json_t *change = json_object();
 
-		status = append(op, change);
-		if (!status)
-			status = set_value(b, change, "set", &from->value);
+		KR_TRY(append(op, change));
+		KR_TRY(set_value(b, change, "set", &from->value));
 	}
-	return status ? status : append_rows(b, op, from);
+	return append_rows(b, op, from);
 }
 
 enum kr_status kr_build_predicate(krait_builder *b, const struct krait_operation *from, struct kr_entry *out)
@@ -162,9 +159,7 @@ static enum kr_status push_seen(krait_builder *b, const struct krait_seen *from)
 	if (from->writer.type != KRAIT_ABSENT)
 		KR_TRY(kr_build_name(b, &from->writer, "the writer of a version that was seen",
 			&seen.writer));
-	if (!kr_vec_push(b->h->mem, &b->h->seen, seen))
-		KR_TRY(KR_NOMEM);
-	return KR_OK;
+	return kr_vec_add(b->h->mem, &b->h->seen, seen);
 }
 
 static enum kr_status take_time(krait_builder *b, const struct krait_operation *from, struct kr_attr *attr)
@@ -218,38 +213,37 @@ static enum kr_status fill_header(krait_builder *b, const struct krait_header *f
 {
 	static const char *const orders[] = {NULL, "bytes", "numbers"};
 	json_t *universe = json_array();
-	enum kr_status status = set(header, "universe", universe);
+	KR_TRY(set(header, "universe", universe));
 
 	if ((unsigned)from->initial > KRAIT_INITIAL_UNWRITTEN ||
 		(unsigned)from->key_order > KRAIT_KEYS_NUMBERS)
-		status = kr_build_bad(b, "a kind of initial values or an order of keys that there is not",
+		return kr_build_bad(b, "a kind of initial values or an order of keys that there is not",
 			"one of enum krait_initial and krait_key_order");
-	for (size_t i = 0; i < from->universe_count && !status; i++)
-		status = append_value(b, universe, &from->universe[i]);
-	if (!status && from->name)
-		status = set_value(b, header, "name",
-			&(struct krait_value){KRAIT_STRING, 0, 0, from->name, strlen(from->name)});
-	if (!status && from->time_unit)
-		status = set_value(b, header, "time_unit",
-			&(struct krait_value){KRAIT_STRING, 0, 0, from->time_unit, strlen(from->time_unit)});
-	if (!status)
-		status = set(header, "clock_skew", json_integer(from->clock_skew));
-	if (!status && from->initial != KRAIT_INITIAL_ABSENT)
-		status = set(header, "initial",
+	for (size_t i = 0; i < from->universe_count; i++)
+		KR_TRY(append_value(b, universe, &from->universe[i]));
+	if (from->name)
+		KR_TRY(set_value(b, header, "name",
+			&(struct krait_value){KRAIT_STRING, 0, 0, from->name, strlen(from->name)}));
+	if (from->time_unit)
+		KR_TRY(set_value(b, header, "time_unit",
+			&(struct krait_value){KRAIT_STRING, 0, 0, from->time_unit, strlen(from->time_unit)}));
+	KR_TRY(set(header, "clock_skew", json_integer(from->clock_skew)));
+	if (from->initial != KRAIT_INITIAL_ABSENT)
+		KR_TRY(set(header, "initial",
 			from->initial == KRAIT_INITIAL_GIVEN
 				? json_object()
 				: json_string(
-					  from->initial == KRAIT_INITIAL_UNKNOWN ? "unknown" : "unwritten"));
-	if (!status && from->row_separator)
-		status = set_value(b, header, "row_separator",
+					  from->initial == KRAIT_INITIAL_UNKNOWN ? "unknown" : "unwritten")));
+	if (from->row_separator)
+		KR_TRY(set_value(b, header, "row_separator",
 			&(struct krait_value){KRAIT_STRING, 0, 0, from->row_separator,
-				strlen(from->row_separator)});
-	if (!status && from->profile)
-		status = set_value(b, header, "profile",
-			&(struct krait_value){KRAIT_STRING, 0, 0, from->profile, strlen(from->profile)});
-	if (!status && from->key_order != KRAIT_KEYS_MIXED)
-		status = set(header, "ordered_keys", json_string(orders[from->key_order]));
-	return status;
+				strlen(from->row_separator)}));
+	if (from->profile)
+		KR_TRY(set_value(b, header, "profile",
+			&(struct krait_value){KRAIT_STRING, 0, 0, from->profile, strlen(from->profile)}));
+	if (from->key_order != KRAIT_KEYS_MIXED)
+		KR_TRY(set(header, "ordered_keys", json_string(orders[from->key_order])));
+	return KR_OK;
 }
 
 bool krait_build_header(krait_builder *b, const struct krait_header *header)

@@ -220,8 +220,6 @@ static struct kr_link cleaned(struct kr_link l)
 enum kr_status krait_answer_cycle(struct kr_answer *answer, const struct kr_ir *ir,
 	const struct kr_link *links, uint32_t count, struct kr_err *err)
 {
-	enum kr_status status = KR_OK;
-
 	if (count < 2)
 		return kr_err_set(err, KR_INTERNAL, "answers with a cycle of %u links, expected two or more",
 			count);
@@ -235,14 +233,12 @@ enum kr_status krait_answer_cycle(struct kr_answer *answer, const struct kr_ir *
 				i);
 	}
 	kr_proof_begin(&answer->proof);
-	for (uint32_t i = 0; i < count && !status; i++) {
-		status = kr_proof_add_link(&answer->proof, cleaned(links[i]));
+	for (uint32_t i = 0; i < count; i++) {
+		KR_TRY(kr_proof_add_link(&answer->proof, cleaned(links[i])));
 	}
-	if (!status)
-		status = kr_proof_end(&answer->proof);
-	if (!status)
-		answer->outcome = KR_VIOLATED;
-	return status;
+	KR_TRY(kr_proof_end(&answer->proof));
+	answer->outcome = KR_VIOLATED;
+	return KR_OK;
 }
 
 static enum kr_status fill_sources(struct kr_answer *answer, const struct kr_ir *ir)
@@ -287,8 +283,7 @@ enum kr_status krait_answer_world(struct kr_answer *answer, const struct kr_ir *
 enum kr_status krait_answer_source(struct kr_answer *answer, const struct kr_ir *ir, kr_obs o,
 	kr_version seen)
 {
-	enum kr_status status = fill_sources(answer, ir);
-
+	KR_TRY(fill_sources(answer, ir));
 	if (o.i >= ir->asg->nobs ||
 		(seen.i != KR_NONE &&
 			(seen.i >= ir->asg->nversions ||
@@ -296,9 +291,8 @@ enum kr_status krait_answer_source(struct kr_answer *answer, const struct kr_ir 
 		return reject(answer,
 			"krait_answer_source was given an observation that there is not, or a version that "
 			"is none of its key");
-	if (!status)
-		answer->sources.at[o.i] = seen;
-	return status;
+	answer->sources.at[o.i] = seen;
+	return KR_OK;
 }
 
 void krait_answer_unknown(struct kr_answer *answer, const char *reason)

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "checkers/checker.h"
 
 const char *krait_version(void) { return KR_VERSION; }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "api/plugins.h"
-#include "backend/graph.h"
 #include "checkers/checker.h"
 #include "frontend/format.h"
 #include "verify/verify.h"
@@ -50,12 +49,10 @@ static enum kr_status check_texts(const char *kind, const char *name, const char
 
 static enum kr_status join_format(struct kr_plugins *p, const struct kr_format *f, struct kr_err *err)
 {
-	enum kr_status status = check_texts("format", f->name, f->title, f->source,
-		f->name && kr_format_find(&p->modules, f->name), err);
+	KR_TRY(check_texts("format", f->name, f->title, f->source,
+		f->name && kr_format_find(&p->modules, f->name), err));
 	char alias[64];
 
-	if (status)
-		return status;
 	if (!f->sniff || !f->read)
 		return kr_err_set(err, KR_BAD, "format '%s' has no function to %s", f->name,
 			f->sniff ? "read" : "sniff");
@@ -146,12 +143,10 @@ static enum kr_status check_names(const struct kr_plugins *p, const struct kr_le
 static enum kr_status check_level(const struct kr_plugins *p, const struct kr_level *level,
 	struct kr_err *err)
 {
-	enum kr_status status = check_texts("level", level->id, level->title, level->source,
-		is_name(level->id) && !owns(p, level, level->id), err);
+	KR_TRY(check_texts("level", level->id, level->title, level->source,
+		is_name(level->id) && !owns(p, level, level->id), err));
 	int pattern;
 
-	if (status)
-		return status;
 	if (!is_line(level->definition))
 		return kr_err_set(err, KR_BAD, "level '%s' has no definition, expected one line", level->id);
 	KR_TRY(check_names(p, level, err));
@@ -206,18 +201,16 @@ static enum kr_status check_id(const struct kr_plugins *p, const char *kind, con
 static enum kr_status check_references(const struct kr_plugins *p, const struct kr_checker *c,
 	struct kr_err *err)
 {
-	enum kr_status status = KR_OK;
-
-	for (const char *const *id = c->decides; id && *id && !status; id++)
-		status = check_id(p, "checker", c->name, "decides", *id, err);
-	for (const struct kr_level *level = c->levels; level && level->id && !status; level++) {
+	for (const char *const *id = c->decides; id && *id; id++)
+		KR_TRY(check_id(p, "checker", c->name, "decides", *id, err));
+	for (const struct kr_level *level = c->levels; level && level->id; level++) {
 		for (int order = 0; order <= KR_ORDER_REALTIME; order++)
-			for (const char *const *id = level->implies[order]; id && *id && !status; id++)
-				status = check_id(p, "level", level->id, "implies", *id, err);
-		for (const char *const *id = level->implied_by; id && *id && !status; id++)
-			status = check_id(p, "level", level->id, "implied_by", *id, err);
+			for (const char *const *id = level->implies[order]; id && *id; id++)
+				KR_TRY(check_id(p, "level", level->id, "implies", *id, err));
+		for (const char *const *id = level->implied_by; id && *id; id++)
+			KR_TRY(check_id(p, "level", level->id, "implied_by", *id, err));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status check_checker(const struct kr_plugins *p, const struct kr_checker *c,
@@ -245,10 +238,8 @@ static enum kr_status join_checker(struct kr_plugins *p, const struct kr_checker
 {
 	KR_TRY(check_texts("checker", c->name, c->title, c->source,
 		c->name && kr_checker_find(&p->modules, c->name), err));
-
 	KR_TRY(check_checker(p, c, err));
-	if (!kr_vec_push(&p->mem, &p->modules.checkers, c))
-		KR_TRY(KR_NOMEM);
+	KR_TRY(kr_vec_add(&p->mem, &p->modules.checkers, c));
 	return check_levels(p, c, err);
 }
 

@@ -4,14 +4,7 @@
 
 static const struct kr_option options[] = {KR_LIST_OPTIONS, {0}};
 
-static bool fill(const struct kr_modules *modules, size_t i, struct kr_listed *out)
-{
-	const struct kr_backend *backend = kr_backend_at(modules, i);
-
-	if (backend)
-		*out = (struct kr_listed){backend->name, backend->title, backend->source};
-	return backend != NULL;
-}
+KR_LIST_FILL(kr_backend, kr_backend_at, name);
 
 static void more(const struct kr_modules *modules, size_t i, bool json, struct kr_str *out)
 {

@@ -7,7 +7,6 @@
 #include "cli/output.h"
 #include "cli/page_file.h"
 #include "cli/stream_run.h"
-#include "report/report.h"
 
 static const struct kr_option options[] = {
 	KR_OPTION_LEVEL,

@@ -4,14 +4,7 @@
 
 static const struct kr_option options[] = {KR_LIST_OPTIONS, {0}};
 
-static bool fill(const struct kr_modules *modules, size_t i, struct kr_listed *out)
-{
-	const struct kr_checker *checker = kr_checker_at(modules, i);
-
-	if (checker)
-		*out = (struct kr_listed){checker->name, checker->title, checker->source};
-	return checker != NULL;
-}
+KR_LIST_FILL(kr_checker, kr_checker_at, name);
 
 static void add_levels(const struct kr_modules *modules, const struct kr_checker *checker, bool json,
 	struct kr_str *out)

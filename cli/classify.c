@@ -1,6 +1,5 @@
 /* krait classify: where a trace stands in the lattice of levels. What had to be searched for is told as
  * soon as it is decided, what follows from it with the rest. */
-#include "checkers/lattice.h"
 #include "cli/output.h"
 #include "cli/trace.h"
 #include "report/report.h"

@@ -52,8 +52,8 @@ static void add_edge(const struct kr_crosscheck *c, const struct kr_claimed_edge
 			kr_str_add(out, ", \"key\": ");
 			add_name(c, h->keys.at[key.i].name, out);
 		}
-		kr_crosscheck_field("state", kr_edge_state_name(e->state), out);
-		kr_crosscheck_field("why", kr_str_text(&why), out);
+		kr_str_member(out, "state", kr_edge_state_name(e->state));
+		kr_str_member(out, "why", kr_str_text(&why));
 		kr_str_add(out, "}");
 	} else {
 		add_name(c, h->txns.at[e->from.i].id, out);
@@ -75,16 +75,16 @@ static bool tell_json(const struct kr_crosscheck *c, const struct kr_asked *aske
 
 	kr_crosscheck_begin(c, asked, &out);
 	if (cycle->anomaly)
-		kr_crosscheck_field("anomaly", cycle->anomaly, &out);
+		kr_str_member(&out, "anomaly", cycle->anomaly);
 	kr_str_add(&out, ", \"cycle\": [");
 	for (uint32_t i = 0; i < cycle->edges.n; i++) {
 		kr_str_add(&out, i > 0 ? ", " : "");
 		add_edge(c, &cycle->edges.at[i], &out);
 	}
 	kr_str_add(&out, "]");
-	kr_crosscheck_field("result", result, &out);
+	kr_str_member(&out, "result", result);
 	if (*why)
-		kr_crosscheck_field("reason", why, &out);
+		kr_str_member(&out, "reason", why);
 	return kr_crosscheck_end(c, &out);
 }
 
@@ -220,8 +220,8 @@ static bool name_other(const struct kr_crosscheck *c, const struct kr_asked *ask
 
 	kr_crosscheck_begin(c, asked, &out);
 	if (c->json) {
-		kr_crosscheck_field("anomaly", anomaly, &out);
-		kr_crosscheck_field("result", "not judged", &out);
+		kr_str_member(&out, "anomaly", anomaly);
+		kr_str_member(&out, "result", "not judged");
 	} else {
 		kr_str_add(&out, "\t");
 		kr_str_shown(&out, anomaly);

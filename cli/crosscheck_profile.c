@@ -46,14 +46,14 @@ static int say(struct implying *m, const struct kr_implied *claim, int exit, con
 	kr_str_init(&out, m->args->mem);
 	if (m->json) {
 		kr_str_add(&out, "{");
-		kr_crosscheck_field("trace", m->trace.path, &out);
-		kr_crosscheck_field("level", claim->level->id, &out);
-		kr_crosscheck_field("order", kr_order_name(claim->order), &out);
-		kr_crosscheck_field("claim", "violated", &out);
-		kr_crosscheck_field("result", kr_crosscheck_results[exit], &out);
+		kr_str_member(&out, "trace", m->trace.path);
+		kr_str_member(&out, "level", claim->level->id);
+		kr_str_member(&out, "order", kr_order_name(claim->order));
+		kr_str_member(&out, "claim", "violated");
+		kr_str_member(&out, "result", kr_crosscheck_results[exit]);
 		kr_str_format(&out, ", \"told\": %s", claim->told ? "true" : "false");
 		if (reason)
-			kr_crosscheck_field("reason", reason, &out);
+			kr_str_member(&out, "reason", reason);
 	} else {
 		kr_str_shown(&out, m->trace.path);
 		kr_str_format(&out, "\t%s\tclaim: violated%s\t%s%s%s", claim->level->id,
@@ -122,9 +122,9 @@ static int say_nothing(struct implying *m)
 	kr_str_init(&out, m->args->mem);
 	if (m->json) {
 		kr_str_add(&out, "{");
-		kr_crosscheck_field("trace", m->trace.path, &out);
-		kr_crosscheck_field("profile", m->asked.options.profile->name, &out);
-		kr_crosscheck_field("result", "nothing claimed", &out);
+		kr_str_member(&out, "trace", m->trace.path);
+		kr_str_member(&out, "profile", m->asked.options.profile->name);
+		kr_str_member(&out, "result", "nothing claimed");
 		kr_str_format(&out, ", \"findings\": %u}\n", n);
 	} else {
 		kr_str_shown(&out, m->trace.path);

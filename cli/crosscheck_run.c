@@ -18,20 +18,14 @@ struct crossing {
 	struct kr_cross_run *runs; /* parallel to ways */
 };
 
-void kr_crosscheck_field(const char *name, const char *text, struct kr_str *out)
-{
-	kr_str_format(out, "%s\"%s\": ", out->n > 1 ? ", " : "", name);
-	kr_str_json(out, text, strlen(text));
-}
-
 void kr_crosscheck_begin(const struct kr_crosscheck *c, const struct kr_asked *asked, struct kr_str *out)
 {
 	kr_str_init(out, c->args->mem);
 	if (c->json) {
 		kr_str_add(out, "{");
-		kr_crosscheck_field("trace", c->trace.path, out);
-		kr_crosscheck_field("level", asked->level->id, out);
-		kr_crosscheck_field("order", kr_order_name(asked->order), out);
+		kr_str_member(out, "trace", c->trace.path);
+		kr_str_member(out, "level", asked->level->id);
+		kr_str_member(out, "order", kr_order_name(asked->order));
 	} else {
 		kr_str_shown(out, c->trace.path);
 		kr_str_format(out, "\t%s", asked->level->id);
@@ -94,12 +88,12 @@ static bool tell_run(const struct crossing *x, const struct kr_cross_run *run)
 
 	begin_line(x, &out);
 	if (x->c->json) {
-		kr_crosscheck_field("checker", run->way.checker->name, &out);
+		kr_str_member(&out, "checker", run->way.checker->name);
 		if (run->way.backend)
-			kr_crosscheck_field("backend", run->way.backend, &out);
-		kr_crosscheck_field("verdict", verdict_name(run), &out);
+			kr_str_member(&out, "backend", run->way.backend);
+		kr_str_member(&out, "verdict", verdict_name(run));
 		if (*text)
-			kr_crosscheck_field(field, text, &out);
+			kr_str_member(&out, field, text);
 		kr_str_format(&out, ", \"seconds\": %.6f, \"peak_mib\": %llu", run->seconds, mib);
 	} else {
 		kr_str_add(&out, "\t");
@@ -241,8 +235,8 @@ static int tell_agreement(const struct crossing *x, const struct kr_cross_run *p
 
 	begin_line(x, &out);
 	if (x->c->json) {
-		kr_crosscheck_field("result", result, &out);
-		kr_crosscheck_field("verdict", kr_report_verdict(outcome), &out);
+		kr_str_member(&out, "result", result);
+		kr_str_member(&out, "verdict", kr_report_verdict(outcome));
 		kr_notes_json(&x->c->trace.notes, ", ", &out);
 	} else {
 		char name[KR_ANOMALY_NAME_SIZE];
@@ -275,12 +269,12 @@ static int tell_claim(const struct crossing *x, const struct kr_cross_run *prove
 		: x->c->elle_path                  ? "Elle says nothing of this level"
 						   : "nothing is claimed of this level";
 	if (x->c->json) {
-		kr_crosscheck_field("claim", kr_report_verdict(claim), &out);
-		kr_crosscheck_field("result", kr_crosscheck_results[exit], &out);
+		kr_str_member(&out, "claim", kr_report_verdict(claim));
+		kr_str_member(&out, "result", kr_crosscheck_results[exit]);
 		if (*silent)
-			kr_crosscheck_field("reason", silent, &out);
+			kr_str_member(&out, "reason", silent);
 		if (why.n > 0)
-			kr_crosscheck_field("explanation", kr_str_text(&why), &out);
+			kr_str_member(&out, "explanation", kr_str_text(&why));
 	} else {
 		kr_str_format(&out, "\tclaim: %s\t%s%s%s", kr_report_verdict(claim),
 			kr_crosscheck_results[exit], *silent ? "\t" : "", silent);

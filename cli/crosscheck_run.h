@@ -36,7 +36,6 @@ int kr_crosscheck_level(struct kr_crosscheck *c, const struct kr_asked *asked);
 /* A line begins with the trace and the level, and ends with a newline; between them come the fields, each
  * with what separates it. False: it could not be written. */
 void kr_crosscheck_begin(const struct kr_crosscheck *c, const struct kr_asked *asked, struct kr_str *out);
-void kr_crosscheck_field(const char *name, const char *text, struct kr_str *out); /* JSON */
 bool kr_crosscheck_end(const struct kr_crosscheck *c, struct kr_str *out);
 
 /* Says what is wrong with how a cycle is written, as a wrong option; false then. Before any work. */

@@ -51,17 +51,12 @@ static enum kr_status dump_graph(struct kr_staging *d, struct kr_trace *t, struc
 
 static enum kr_status dump(struct kr_staging *d, struct kr_trace *t, struct kr_err *err)
 {
-	enum kr_status status = kr_trace_read(t, t->path, &d->trace_options, err);
-
-	if (status == KR_OK)
-		status = kr_trace_analyze(t, err);
+	KR_TRY(kr_trace_read(t, t->path, &d->trace_options, err));
+	KR_TRY(kr_trace_analyze(t, err));
 	const struct kr_level *level =
 		d->asked.n > 0 && d->stage != KR_STAGE_ASG ? d->asked.at[0].level : NULL;
 
-	if (status == KR_OK)
-		status = kr_check_exactly(&t->ctx, &t->history, level, &t->analysis, err);
-	if (status != KR_OK)
-		return status;
+	KR_TRY(kr_check_exactly(&t->ctx, &t->history, level, &t->analysis, err));
 	note_missing(d, t);
 	if (d->stage != KR_STAGE_ASG)
 		return dump_graph(d, t, err);

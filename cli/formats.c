@@ -4,14 +4,7 @@
 
 static const struct kr_option options[] = {KR_LIST_OPTIONS, {0}};
 
-static bool fill(const struct kr_modules *modules, size_t i, struct kr_listed *out)
-{
-	const struct kr_format *format = kr_format_at(modules, i);
-
-	if (format)
-		*out = (struct kr_listed){format->name, format->title, format->source};
-	return format != NULL;
-}
+KR_LIST_FILL(kr_format, kr_format_at, name);
 
 static void more(const struct kr_modules *modules, size_t i, bool json, struct kr_str *out)
 {

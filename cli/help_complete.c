@@ -57,12 +57,14 @@ static void bash_options(const struct kr_command *command, struct kr_str *out)
 	kr_str_add(out, "--plugin --help' ;;\n");
 }
 
-/* Those that are words. */
-static void bash_operands(const struct kr_command *command, struct kr_str *out)
+/* Operands that are words, behind what names the command: before its name, and after it. */
+static void add_operands(const struct kr_command *command, const char *const around[2], struct kr_str *out)
 {
 	if (command->most == 0 || is_file(command->operands) || !kr_words_at(command->operands, 0))
 		return;
-	kr_str_format(out, "    elif [[ $command == %s ]]; then\n      words='", command->name);
+	kr_str_add(out, around[0]);
+	kr_str_add(out, command->name);
+	kr_str_add(out, around[1]);
 	add_words(command->operands, out);
 	kr_str_add(out, "'\n");
 }
@@ -87,7 +89,8 @@ static void bash_script(struct kr_str *out)
 		bash_options(kr_command_registry[i], out);
 	kr_str_add(out, "    esac\n");
 	for (size_t i = 0; i < kr_command_registry_count; i++)
-		bash_operands(kr_command_registry[i], out);
+		add_operands(kr_command_registry[i],
+			(const char *const[]){"    elif [[ $command == ", " ]]; then\n      words='"}, out);
 	kr_str_add(out,
 		"    else\n      _krait_files; return\n    fi ;;\n  esac\n  local before=\n"
 		"  [[ $cur == *,* ]] && before=${cur%,*},\n  mapfile -t COMPREPLY < "
@@ -202,16 +205,6 @@ static void fish_option(const struct kr_command *command, const struct kr_option
 	kr_str_add(out, "\n");
 }
 
-/* Those that are words. */
-static void fish_operands(const struct kr_command *command, struct kr_str *out)
-{
-	if (command->most == 0 || is_file(command->operands) || !kr_words_at(command->operands, 0))
-		return;
-	kr_str_format(out, "complete -c krait -n '__fish_seen_subcommand_from %s' -f -a '", command->name);
-	add_words(command->operands, out);
-	kr_str_add(out, "'\n");
-}
-
 static void fish_script(struct kr_str *out)
 {
 	kr_str_add(out,
@@ -232,7 +225,10 @@ static void fish_script(struct kr_str *out)
 		fish_option(command, &kr_option_help, out);
 	}
 	for (size_t i = 0; i < kr_command_registry_count; i++)
-		fish_operands(kr_command_registry[i], out);
+		add_operands(kr_command_registry[i],
+			(const char *const[]){"complete -c krait -n '__fish_seen_subcommand_from ",
+				"' -f -a '"},
+			out);
 }
 
 bool kr_completion_script(const char *shell, struct kr_str *out)

@@ -14,14 +14,7 @@ static const struct kr_option options[] = {
 	{0},
 };
 
-static bool fill(const struct kr_modules *modules, size_t i, struct kr_listed *out)
-{
-	const struct kr_level *level = kr_level_at(modules, i);
-
-	if (level)
-		*out = (struct kr_listed){level->id, level->title, level->source};
-	return level != NULL;
-}
+KR_LIST_FILL(kr_level, kr_level_at, id);
 
 static void add_names(const struct kr_level *level, bool json, struct kr_str *out)
 {

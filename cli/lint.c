@@ -17,10 +17,13 @@ static const struct kr_option lint_options[] = {
 	{0},
 };
 
-static enum kr_status find(struct kr_trace *t, const struct kr_args *args, struct kr_str *out)
+static enum kr_status find(struct kr_trace *t, const struct kr_args *args, struct kr_str *out,
+	struct kr_err *err)
 {
 	bool json = kr_args_has(args, "json");
 	struct kr_lint lint;
+
+	(void)err;
 	KR_TRY(kr_lint(&t->ctx, &t->history, json ? UINT32_MAX : SHOWN, &lint));
 	if (json)
 		kr_report_lint_json(t->path, &t->history, &lint, out);
@@ -34,27 +37,9 @@ static int one_trace(const struct kr_args *args, const char *path,
 	const struct kr_trace_options *trace_options)
 {
 	struct kr_trace_options options = *trace_options;
-	struct kr_trace t;
-	struct kr_err err;
-	struct kr_str out;
-	int exit = KR_EXIT_SATISFIED;
 
-	kr_err_init(&err);
 	options.tells = true;
-
-	enum kr_status status = kr_trace_read(&t, path, &options, &err);
-
-	kr_str_init(&out, &t.ctx.mem); /* findings may be many: they count against the trace's limit */
-	if (status == KR_OK)
-		status = find(&t, args, &out);
-	if (status != KR_OK) {
-		exit = kr_trace_fail(&t, status, &err);
-	} else if (!kr_print(&out)) {
-		exit = KR_EXIT_FAILED;
-	}
-	kr_str_done(&out);
-	kr_trace_done(&t);
-	return exit;
+	return kr_print_trace(args, path, &options, find);
 }
 
 static int run(const struct kr_args *args) { return kr_each_trace(args, one_trace); }

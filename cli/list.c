@@ -17,12 +17,6 @@ static size_t widest(const struct kr_modules *modules, const struct kr_list *lis
 	return width;
 }
 
-static void add_member(struct kr_str *out, const char *name, const char *text)
-{
-	kr_str_format(out, "\"%s\": ", name);
-	kr_str_json(out, text, strlen(text));
-}
-
 static void add_entry(const struct kr_modules *modules, const struct kr_list *list, size_t i,
 	const struct kr_listed *entry, size_t width, struct kr_str *out)
 {
@@ -36,9 +30,8 @@ static void add_json(const struct kr_modules *modules, const struct kr_list *lis
 	const struct kr_listed *entry, struct kr_str *out)
 {
 	kr_str_add(out, "{");
-	add_member(out, "id", entry->id);
-	kr_str_add(out, ", ");
-	add_member(out, "title", entry->title);
+	kr_str_member(out, "id", entry->id);
+	kr_str_member(out, "title", entry->title);
 	if (list->more)
 		list->more(modules, i, true, out);
 	kr_list_text(out, true, "source", entry->source);
@@ -82,8 +75,7 @@ void kr_list_text(struct kr_str *out, bool json, const char *name, const char *t
 	if (!text)
 		return;
 	if (json) {
-		kr_str_add(out, ", ");
-		add_member(out, name, text);
+		kr_str_member(out, name, text);
 	} else {
 		kr_str_format(out, "    %s: %s\n", name, text);
 	}

@@ -21,6 +21,17 @@ struct kr_list {
 	void (*more)(const struct kr_modules *modules, size_t i, bool json, struct kr_str *out);
 };
 
+/* Defines `fill` for modules of a type, of which `at` gives the i-th, or NULL. */
+#define KR_LIST_FILL(type, at, name) \
+	static bool fill(const struct kr_modules *modules, size_t i, struct kr_listed *out) \
+	{ \
+		const struct type *module = at(modules, i); \
+		if (module) \
+			*out = (struct kr_listed){module->name, module->title, module->source}; \
+		return module != NULL; \
+	} \
+	_Static_assert(1, "takes the semicolon")
+
 #define KR_LIST_OPTIONS {"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each entry, one a line"}
 
 int kr_list_print(const struct kr_args *args, const struct kr_list *list);

@@ -6,14 +6,7 @@ static const struct kr_option options[] = {KR_LIST_OPTIONS, {0}};
 
 #define FACTS_MOST 32
 
-static bool fill(const struct kr_modules *modules, size_t i, struct kr_listed *out)
-{
-	const struct kr_pass *pass = kr_pass_at(modules, i);
-
-	if (pass)
-		*out = (struct kr_listed){pass->name, pass->title, pass->source};
-	return pass != NULL;
-}
+KR_LIST_FILL(kr_pass, kr_pass_at, name);
 
 static void add_facts(uint32_t facts, const char *name, bool json, struct kr_str *out)
 {

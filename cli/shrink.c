@@ -38,19 +38,12 @@ struct shrinking {
 
 /* ---- what is written ---- */
 
-static void add_text(struct kr_str *out, const char *name, const char *text)
-{
-	kr_str_format(out, ", \"%s\": ", name);
-	kr_str_json(out, text, strlen(text));
-}
-
 static void add_question(const struct shrinking *s, struct kr_str *out)
 {
-	kr_str_format(out, "\"trace\": ");
-	kr_str_json(out, s->trace.path, strlen(s->trace.path));
-	add_text(out, "level", s->question.level->id);
-	add_text(out, "order", kr_order_name(s->question.order));
-	add_text(out, "checker", s->verdict.checker->name);
+	kr_str_member(out, "trace", s->trace.path);
+	kr_str_member(out, "level", s->question.level->id);
+	kr_str_member(out, "order", kr_order_name(s->question.order));
+	kr_str_member(out, "checker", s->verdict.checker->name);
 }
 
 /* What is left, and of how much. */
@@ -60,7 +53,7 @@ static void add_sizes(const struct shrinking *s, struct kr_str *out)
 	char name[KR_ANOMALY_NAME_SIZE];
 
 	kr_report_anomaly(to, &s->shrunk.best->verdict.certificate, name);
-	add_text(out, "anomaly", name);
+	kr_str_member(out, "anomaly", name);
 	kr_str_format(out,
 		", \"txns\": %u, \"ops\": %u, \"of\": {\"txns\": %u, \"ops\": %u}, \"minimal\": %s",
 		to->txns.n, to->ops.n, from->txns.n, from->ops.n, s->shrunk.minimal ? "true" : "false");
@@ -103,9 +96,9 @@ static bool write_json(const struct shrinking *s, const char *verdict, const cha
 	kr_str_init(&out, s->args->mem);
 	kr_str_add(&out, "{");
 	add_question(s, &out);
-	add_text(&out, "verdict", verdict);
+	kr_str_member(&out, "verdict", verdict);
 	if (reason)
-		add_text(&out, "reason", reason);
+		kr_str_member(&out, "reason", reason);
 	if (s->shrunk.best)
 		add_sizes(s, &out);
 	kr_notes_json(&s->trace.notes, ", ", &out);

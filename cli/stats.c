@@ -34,26 +34,7 @@ static enum kr_status count(struct kr_trace *t, const struct kr_args *args, stru
 static int one_trace(const struct kr_args *args, const char *path,
 	const struct kr_trace_options *trace_options)
 {
-	struct kr_trace t;
-	struct kr_err err;
-	struct kr_str out;
-	int exit = KR_EXIT_SATISFIED;
-
-	kr_err_init(&err);
-	kr_str_init(&out, args->mem);
-
-	enum kr_status status = kr_trace_read(&t, path, trace_options, &err);
-
-	if (status == KR_OK)
-		status = count(&t, args, &out, &err);
-	if (status != KR_OK) {
-		exit = kr_trace_fail(&t, status, &err);
-	} else if (!kr_print(&out)) {
-		exit = KR_EXIT_FAILED;
-	}
-	kr_str_done(&out);
-	kr_trace_done(&t);
-	return exit;
+	return kr_print_trace(args, path, trace_options, count);
 }
 
 static int run(const struct kr_args *args) { return kr_each_trace(args, one_trace); }

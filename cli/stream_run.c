@@ -160,8 +160,7 @@ static void add_oldest(const struct kr_history *h, const struct kr_engine_state 
 {
 	kr_str_add(out, "{\"session\": ");
 	add_session(h, s->session, out);
-	kr_str_add(out, ", \"txn\": ");
-	kr_history_json_value(h, s->txn, out);
+	kr_history_json_member(h, "txn", s->txn, out);
 	kr_str_format(out, ", \"since\": %lld}", (long long)s->since);
 }
 

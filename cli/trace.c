@@ -346,3 +346,29 @@ int kr_each_trace(const struct kr_args *args,
 		exit = kr_exit_worst(exit, one(args, args->operands.at[i], &options));
 	return exit;
 }
+
+int kr_print_trace(const struct kr_args *args, const char *path, const struct kr_trace_options *options,
+	enum kr_status (*make)(struct kr_trace *t, const struct kr_args *args, struct kr_str *out,
+		struct kr_err *err))
+{
+	struct kr_trace t;
+	struct kr_err err;
+	struct kr_str out;
+	int exit = KR_EXIT_SATISFIED;
+
+	kr_err_init(&err);
+
+	enum kr_status status = kr_trace_read(&t, path, options, &err);
+
+	kr_str_init(&out, &t.ctx.mem); /* it may be much: it counts against the trace's limit */
+	if (status == KR_OK)
+		status = make(&t, args, &out, &err);
+	if (status != KR_OK) {
+		exit = kr_trace_fail(&t, status, &err);
+	} else if (!kr_print(&out)) {
+		exit = KR_EXIT_FAILED;
+	}
+	kr_str_done(&out);
+	kr_trace_done(&t);
+	return exit;
+}

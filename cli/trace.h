@@ -100,6 +100,11 @@ int kr_fail_on(struct kr_ctx *ctx, const char *path, enum kr_status status, stru
 int kr_each_trace(const struct kr_args *args,
 	int (*one)(const struct kr_args *args, const char *path, const struct kr_trace_options *options));
 
+/* Reads a trace and prints what `make` tells of it, for such a `one`. */
+int kr_print_trace(const struct kr_args *args, const char *path, const struct kr_trace_options *options,
+	enum kr_status (*make)(struct kr_trace *t, const struct kr_args *args, struct kr_str *out,
+		struct kr_err *err));
+
 /* Takes the progress line off the terminal, before anything else is written. */
 void kr_trace_clear(struct kr_trace *t);
 

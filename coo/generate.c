@@ -89,24 +89,22 @@ static enum kr_status commit(struct making *m, uint32_t txn)
 /* Transaction i + 1 is the source of edges[i]. */
 static enum kr_status make(struct making *m, const struct edge *edges, uint32_t n)
 {
-	enum kr_status status = emit(m, 1, first_writes(edges[0].kind), edges[0].object);
-
-	for (uint32_t i = 0; i < n && !status; i++) {
+	KR_TRY(emit(m, 1, first_writes(edges[0].kind), edges[0].object));
+	for (uint32_t i = 0; i < n; i++) {
 		const struct edge *e = &edges[i], *next = i + 1 < n ? &edges[i + 1] : NULL;
 		bool one = next && next->object == e->object &&
 			first_writes(next->kind) == second_writes(e->kind);
 		uint32_t to = next ? i + 2 : 1;
 
 		if (next && !one)
-			status = emit(m, to, first_writes(next->kind), next->object);
-		if (!status && has_commit(e->kind))
-			status = commit(m, i + 1);
-		if (!status)
-			status = emit(m, to, second_writes(e->kind), e->object);
+			KR_TRY(emit(m, to, first_writes(next->kind), next->object));
+		if (has_commit(e->kind))
+			KR_TRY(commit(m, i + 1));
+		KR_TRY(emit(m, to, second_writes(e->kind), e->object));
 	}
-	for (uint32_t t = 1; t <= n && !status; t++)
-		status = commit(m, t);
-	return status;
+	for (uint32_t t = 1; t <= n; t++)
+		KR_TRY(commit(m, t));
+	return KR_OK;
 }
 
 enum kr_status kr_coo_generate(struct kr_mem *mem, const char *spec, struct kr_coo_schedule *out,

@@ -49,12 +49,11 @@ static enum kr_status find_order(struct judging *j, kr_txn a, kr_txn b, bool *fo
 	*found = a.i == KR_NONE;
 	if (*found || a.i == b.i || b.i == KR_NONE)
 		return KR_OK;
-	enum kr_status status =
-		kr_ir_path(ir, kr_ir_out(ir, KR_WW, a), kr_ir_in(ir, KR_WW, b), ir->edges.n, &j->path, found);
-	if (!status && !*found && ir->level->model != KR_NODES_TXN)
-		status = kr_ir_path(ir, kr_ir_in(ir, KR_WW, a), kr_ir_out(ir, KR_WW, b), ir->edges.n,
-			&j->path, found);
-	return status;
+	KR_TRY(kr_ir_path(ir, kr_ir_out(ir, KR_WW, a), kr_ir_in(ir, KR_WW, b), ir->edges.n, &j->path, found));
+	if (!*found && ir->level->model != KR_NODES_TXN)
+		KR_TRY(kr_ir_path(ir, kr_ir_in(ir, KR_WW, a), kr_ir_out(ir, KR_WW, b), ir->edges.n, &j->path,
+			found));
+	return KR_OK;
 }
 
 static enum kr_status order_support(struct judging *j, kr_txn a, kr_txn b, enum support *out)
@@ -89,16 +88,14 @@ static enum kr_status offer(struct judging *j, uint32_t i, struct kr_link link)
 {
 	struct kr_claimed_edge *e = &j->cycle->at[i];
 	enum support source = SUPPORTED, order = SUPPORTED;
-	enum kr_status status = kr_ctx_check(j->ctx);
+	KR_TRY(kr_ctx_check(j->ctx));
 
-	if (!status && link.kind == KR_WW)
-		status = order_support(j, link.from, link.to, &order);
-	else if (!status && link.obs.i != KR_NONE)
+	if (link.kind == KR_WW)
+		KR_TRY(order_support(j, link.from, link.to, &order));
+	else if (link.obs.i != KR_NONE)
 		source = source_support(j, link.obs, link.seen);
-	if (!status && link.kind == KR_RW)
-		status = order_support(j, writer(j, link.seen), link.to, &order);
-	if (status)
-		return status;
+	if (link.kind == KR_RW)
+		KR_TRY(order_support(j, writer(j, link.seen), link.to, &order));
 	if (order < source)
 		source = order;
 	if (e->found && source <= j->support[i])
@@ -148,21 +145,20 @@ static enum kr_status find_sights(struct judging *j, uint32_t i)
 	const struct kr_claimed_edge *e = &j->cycle->at[i];
 	const struct kr_asg *asg = j->asg;
 	kr_txn t = e->kind == KR_WR ? e->to : e->from, other = e->kind == KR_WR ? e->from : e->to;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1] && !status; o++) {
+	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1]; o++) {
 		const struct kr_observation *obs = &asg->obs[o];
 		kr_version v = kr_asg_version_of(asg, other, obs->key);
 		if (!is_there(v) || !is_key(j, e, obs->key) || (e->predicate && !obs->predicate))
 			continue;
 		bool inside = kr_asg_in_set(asg, obs->set, v);
 		if (e->kind == KR_WR && inside)
-			status = offer(j, i,
-				(struct kr_link){KR_WR, e->from, e->to, {o}, v, obs->key, KR_NONE});
+			KR_TRY(offer(j, i,
+				(struct kr_link){KR_WR, e->from, e->to, {o}, v, obs->key, KR_NONE}));
 		else if (e->kind == KR_RW && !(obs->predicate && inside))
-			status = find_rw_of(j, i, (kr_obs){o}, v);
+			KR_TRY(find_rw_of(j, i, (kr_obs){o}, v));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* The analysis leaves out unknown transactions that nobody saw: they may have taken effect, and then,
@@ -215,18 +211,17 @@ static void none_found(const struct judging *j, struct kr_claimed_edge *e)
 static enum kr_status find_link(struct judging *j, uint32_t i)
 {
 	struct kr_claimed_edge *e = &j->cycle->at[i];
-	enum kr_status status = KR_OK;
 
 	if (e->kind == KR_SO || e->kind == KR_RT)
-		status = offer(j, i,
-			(struct kr_link){e->kind, e->from, e->to, {KR_NONE}, {KR_NONE}, {KR_NONE}, KR_NONE});
+		KR_TRY(offer(j, i,
+			(struct kr_link){e->kind, e->from, e->to, {KR_NONE}, {KR_NONE}, {KR_NONE}, KR_NONE}));
 	else if (e->from.i != e->to.i && e->kind == KR_WW)
-		status = find_ww(j, i);
+		KR_TRY(find_ww(j, i));
 	else if (e->from.i != e->to.i)
-		status = find_sights(j, i);
-	if (!status && !e->found)
+		KR_TRY(find_sights(j, i));
+	if (!e->found)
 		none_found(j, e);
-	return status;
+	return KR_OK;
 }
 
 /* ---- states ---- */
@@ -279,16 +274,14 @@ static enum kr_status find_states(struct judging *j, const struct kr_certificate
 static enum kr_status force_order(struct judging *j, kr_txn a, kr_txn b, kr_key k)
 {
 	bool found;
-	enum kr_status status = find_order(j, a, b, &found);
+	KR_TRY(find_order(j, a, b, &found));
 
-	if (status || !found || j->path.n == 0)
-		return status;
+	if (!found || j->path.n == 0)
+		return KR_OK;
 	kr_proof_begin(&j->proof);
-	status =
-		kr_proof_add_link(&j->proof, (struct kr_link){KR_WW, b, a, {KR_NONE}, {KR_NONE}, k, KR_NONE});
-	if (!status)
-		status = kr_proof_add_path(&j->proof, &j->ir, j->path.at, j->path.n);
-	return status ? status : kr_proof_end(&j->proof);
+	KR_TRY(kr_proof_add_link(&j->proof, (struct kr_link){KR_WW, b, a, {KR_NONE}, {KR_NONE}, k, KR_NONE}));
+	KR_TRY(kr_proof_add_path(&j->proof, &j->ir, j->path.at, j->path.n));
+	return kr_proof_end(&j->proof);
 }
 
 static enum kr_status force_source(struct judging *j, kr_obs o, kr_version seen)
@@ -304,22 +297,20 @@ static enum kr_status force_source(struct judging *j, kr_obs o, kr_version seen)
 /* The cycles that force what is forced. */
 static enum kr_status prove(struct judging *j, struct kr_certificate *cert)
 {
-	enum kr_status status = KR_OK;
-
 	j->proof.cycles.n = 1; /* the claimed one */
 	j->proof.links.n = j->cycle->n;
-	for (uint32_t i = 0; i < j->cycle->n && !status; i++) {
+	for (uint32_t i = 0; i < j->cycle->n; i++) {
 		const struct kr_link *link = &j->links[i];
 		if (j->cycle->at[i].state != KR_EDGE_FORCED)
 			continue;
 		if (link->obs.i != KR_NONE)
-			status = force_source(j, link->obs, link->seen);
-		if (!status && link->kind == KR_WW)
-			status = force_order(j, link->from, link->to, link->key);
-		else if (!status && link->kind == KR_RW)
-			status = force_order(j, writer(j, link->seen), link->to, link->key);
+			KR_TRY(force_source(j, link->obs, link->seen));
+		if (link->kind == KR_WW)
+			KR_TRY(force_order(j, link->from, link->to, link->key));
+		else if (link->kind == KR_RW)
+			KR_TRY(force_order(j, writer(j, link->seen), link->to, link->key));
 	}
-	return status ? status : kr_certify_proof(&j->ir, &j->proof, cert);
+	return kr_certify_proof(&j->ir, &j->proof, cert);
 }
 
 static enum kr_status check_circle(const struct judging *j, struct kr_err *why)

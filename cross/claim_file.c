@@ -57,14 +57,12 @@ static enum kr_status read_lines(struct reading *r, struct kr_source *source)
 		struct kr_stated stated = {0};
 		size_t length;
 		char *line;
-		enum kr_status status = kr_source_line(source, &line, &length, r->err);
-		if (status || !line)
-			return status;
+		KR_TRY(kr_source_line(source, &line, &length, r->err));
+		if (!line)
+			return KR_OK;
 		stated.line = kr_source_line_number(source);
 		if (kr_claim_line(line, &stated.verdict))
-			status = add(r, stated);
-		if (status)
-			return status;
+			KR_TRY(add(r, stated));
 	}
 }
 
@@ -130,11 +128,10 @@ static enum kr_status take_question(struct reading *r, const uint32_t *fields, b
 static enum kr_status add_name(struct reading *r, uint32_t form, struct kr_str *out)
 {
 	kr_value value;
-	enum kr_status status = kr_forms_value(&r->forms, form, &value);
+	KR_TRY(kr_forms_value(&r->forms, form, &value));
 
-	if (!status)
-		kr_history_json_value(&r->own, value, out);
-	return status;
+	kr_history_json_value(&r->own, value, out);
+	return KR_OK;
 }
 
 /* {"from": "t1", "to": "t2", "kind": "rw", "key": "x"} as `t1 rw(x) t2`; a string as it is. */

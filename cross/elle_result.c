@@ -124,14 +124,13 @@ static const char *const op_fields[OP_FIELDS] = {"index", "process", "type", "va
 static enum kr_status print_process(struct reading *r, uint32_t form, char *out, size_t size)
 {
 	kr_value name;
-	enum kr_status status = KR_OK;
+
 	*out = '\0';
 	if (form == KR_NONE || r->elle.forms.nodes.at[form].type == KR_FORM_NIL)
 		return KR_OK;
-	status = kr_forms_value(&r->elle.forms, form, &name);
-	if (!status)
-		kr_history_brief(&r->own, name, out, size);
-	return status;
+	KR_TRY(kr_forms_value(&r->elle.forms, form, &name));
+	kr_history_brief(&r->own, name, out, size);
+	return KR_OK;
 }
 
 /* Of the transactions with the text in r->text and of the process: the only one, or the only one at that
@@ -172,14 +171,10 @@ static enum kr_status find_txn(struct reading *r, uint32_t form, struct kr_elle_
 	char process[64];
 	if (f->nodes.at[form].type != KR_FORM_MAP)
 		return kr_forms_bad(f, line, "a cycle has something else than operations, expected maps");
-	enum kr_status status = kr_forms_fields(f, form, op_fields, fields, OP_FIELDS);
-	bool committed = !status && kr_form_is(f, fields[TYPE], "ok");
-	if (!status)
-		status = print_process(r, fields[PROCESS], process, sizeof process);
-	if (!status)
-		status = kr_elle_ops(&r->elle, KR_NONE, fields[VALUE], committed);
-	if (status)
-		return status;
+	KR_TRY(kr_forms_fields(f, form, op_fields, fields, OP_FIELDS));
+	bool committed = kr_form_is(f, fields[TYPE], "ok");
+	KR_TRY(print_process(r, fields[PROCESS], process, sizeof process));
+	KR_TRY(kr_elle_ops(&r->elle, KR_NONE, fields[VALUE], committed));
 	print_ops(&r->own, first, r->own.ops.n - first, committed, &r->text);
 	r->own.ops.n = first;
 	*out = choose_txn(r, process, fields[INDEX], &n);
@@ -327,7 +322,7 @@ static enum kr_status take_anomaly(struct reading *r, uint32_t name, uint32_t li
 		at = f->nodes.at[at].end)
 		KR_TRY(take_cycle(r, anomaly, at, &cycles));
 	if (!cycles && !kr_vec_push(&r->ctx->mem, &r->out->others, anomaly))
-		KR_TRY(KR_NOMEM);
+		return KR_NOMEM;
 	return KR_OK;
 }
 
@@ -368,7 +363,7 @@ static enum kr_status find_result(struct reading *r, uint32_t fields[RESULT_FIEL
 	static const char *const names[RESULT_FIELDS] = {"valid?", "anomalies", "anomaly-types", "not",
 		"also-not"};
 	struct kr_forms *f = &r->elle.forms;
-	enum kr_status status = KR_OK;
+
 	for (uint32_t at = 0; at < f->nodes.n; at++) {
 		if (f->nodes.at[at].type != KR_FORM_MAP)
 			continue;
@@ -378,9 +373,9 @@ static enum kr_status find_result(struct reading *r, uint32_t fields[RESULT_FIEL
 	}
 	fields[VALID] = KR_NONE;
 	if (f->nodes.at[0].type == KR_FORM_MAP)
-		status = kr_forms_fields(f, 0, names, fields, RESULT_FIELDS);
-	return status || fields[VALID] != KR_NONE
-		? status
+		KR_TRY(kr_forms_fields(f, 0, names, fields, RESULT_FIELDS));
+	return fields[VALID] != KR_NONE
+		? KR_OK
 		: kr_forms_bad(f, f->nodes.at[0].line, "no result of Elle, expected a map with :valid?");
 }
 
@@ -392,8 +387,7 @@ static enum kr_status take_result(struct reading *r)
 	char text[80];
 	KR_TRY(kr_forms_next(f, &found));
 	if (!found)
-		KR_TRY(kr_forms_bad(f, 1,
-			"the file is empty, expected a result of Elle: a map with :valid?"));
+		return kr_forms_bad(f, 1, "the file is empty, expected a result of Elle: a map with :valid?");
 	KR_TRY(find_result(r, fields));
 	uint32_t valid = fields[VALID];
 	r->out->valid = f->nodes.at[valid].type == KR_FORM_TRUE ? KR_SATISFIED

@@ -32,11 +32,8 @@ static bool is_written(const struct writes *w, uint64_t hash, kr_key key, kr_val
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&w->table, hash);
-		(id = kr_table_next(&w->table, &it)) != KR_NONE;)
-		if (w->all.at[id].key.i == key.i && w->all.at[id].value.i == value.i)
-			return true;
-	return false;
+	KR_TABLE_FIND(id, &w->table, hash, w->all.at[id].key.i == key.i && w->all.at[id].value.i == value.i);
+	return id != KR_NONE;
 }
 
 /* A write that is not told may be of any value; a key may be deleted many times. *again: the value does not
@@ -269,10 +266,9 @@ static enum kr_status tell(struct kr_cut *cut, const struct numbers *in, const s
 		struct kr_version_order order = {{in->keys[orders->at[i].key.i]}, h->order_writers.n, 2, 0};
 		if (before.i == KR_NONE || after.i == KR_NONE || order.key.i == KR_NONE)
 			continue;
-		if (!kr_vec_push(h->mem, &h->order_writers, before) ||
-			!kr_vec_push(h->mem, &h->order_writers, after) ||
-			!kr_vec_push(h->mem, &h->version_orders, order))
-			return KR_NOMEM;
+		KR_TRY(kr_vec_add(h->mem, &h->order_writers, before));
+		KR_TRY(kr_vec_add(h->mem, &h->order_writers, after));
+		KR_TRY(kr_vec_add(h->mem, &h->version_orders, order));
 	}
 	return KR_OK;
 }

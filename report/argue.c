@@ -14,6 +14,7 @@
 #define ROUNDS_MOST 16u
 
 struct builder {
+	struct kr_arena arena;
 	struct kr_argument *arg;
 	uint32_t *order_first; /* per version: known successors in order_next; NULL: no orders are given */
 	uint32_t *order_next;
@@ -44,11 +45,8 @@ static uint32_t find_choice(const struct kr_argument *arg, const struct kr_doubt
 {
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&arg->choice_index, choice_hash(c));
-		(id = kr_table_next(&arg->choice_index, &it)) != KR_NONE;)
-		if (same_choice(&arg->choices.at[id], c))
-			return id;
-	return KR_NONE;
+	KR_TABLE_FIND(id, &arg->choice_index, choice_hash(c), same_choice(&arg->choices.at[id], c));
+	return id;
 }
 
 static enum kr_status put_choice(struct kr_argument *arg, struct kr_doubt c, uint32_t *out)
@@ -193,13 +191,12 @@ static enum kr_status put_sight(struct kr_argument *arg, kr_txn t, uint32_t op, 
 static enum kr_status index_orders(struct builder *b)
 {
 	const struct kr_asg *asg = b->arg->asg;
-	struct kr_mem *mem = b->arg->mem;
 
 	if (asg->norders == 0)
 		return KR_OK;
-	KR_TRY(kr_mem_new(mem, b->order_first, (size_t)asg->nversions + 2));
-	KR_TRY(kr_mem_new(mem, b->order_next, asg->norders));
-	KR_TRY(kr_mem_new(mem, b->seen, asg->nversions));
+	KR_TRY(kr_arena_new(&b->arena, b->order_first, (size_t)asg->nversions + 2));
+	KR_TRY(kr_arena_new(&b->arena, b->order_next, asg->norders));
+	KR_TRY(kr_arena_new(&b->arena, b->seen, asg->nversions));
 	for (uint32_t i = 0; i < asg->norders; i++)
 		b->order_first[asg->orders[i].before.i + 2]++;
 	kr_index_places(b->order_first, asg->nversions);
@@ -389,31 +386,26 @@ static enum kr_status put_forcing_sights(struct kr_argument *arg)
 static enum kr_status build(struct builder *b)
 {
 	struct kr_argument *arg = b->arg;
-	enum kr_status status = index_orders(b);
+	KR_TRY(index_orders(b));
 
-	for (uint32_t i = 0; status == KR_OK && i < arg->cert->edges.n; i++)
-		status = put_edge(b, &arg->cert->edges.at[i]);
-	if (status == KR_OK)
-		status = put_forcing_sights(arg);
-	for (uint32_t c = 0; status == KR_OK && c < arg->cert->cycles.n; c++)
-		status = put_cycle(arg, arg->cert->cycles.at[c]);
-	if (status == KR_OK && !kr_vec_push(arg->mem, &arg->first, arg->literals.n))
-		status = KR_NOMEM;
-	return status;
+	for (uint32_t i = 0; i < arg->cert->edges.n; i++)
+		KR_TRY(put_edge(b, &arg->cert->edges.at[i]));
+	KR_TRY(put_forcing_sights(arg));
+	for (uint32_t c = 0; c < arg->cert->cycles.n; c++)
+		KR_TRY(put_cycle(arg, arg->cert->cycles.at[c]));
+	return kr_vec_add(arg->mem, &arg->first, arg->literals.n);
 }
 
 enum kr_status kr_argument_init(struct kr_argument *arg, struct kr_mem *mem, const struct kr_history *h,
 	const struct kr_asg *asg, const struct kr_certificate *cert)
 {
-	struct builder b = {.arg = arg};
+	struct builder b = {.arena = {.mem = mem}, .arg = arg};
 
 	*arg = (struct kr_argument){.mem = mem, .h = h, .asg = asg, .cert = cert};
 
 	enum kr_status status = build(&b);
 
-	kr_mem_free(mem, b.order_first, (size_t)asg->nversions + 2, sizeof *b.order_first);
-	kr_mem_free(mem, b.order_next, asg->norders, sizeof *b.order_next);
-	kr_mem_free(mem, b.seen, asg->nversions, sizeof *b.seen);
+	kr_arena_done(&b.arena);
 	kr_vec_done(mem, &b.queue);
 	if (status == KR_OK)
 		status = kr_argument_search(arg);

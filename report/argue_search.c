@@ -29,6 +29,7 @@ struct conflict {
 };
 
 struct search {
+	struct kr_arena arena;
 	struct kr_argument *arg;
 	struct kr_mem *mem;
 	int8_t *value;               /* per literal: 1 true, -1 false, 0 open */
@@ -499,8 +500,8 @@ static bool index_uses(struct search *s)
 	const struct kr_argument *arg = s->arg;
 	uint32_t nliterals = 2 * arg->choices.n;
 
-	s->uses_first = kr_mem_alloc(s->mem, (size_t)nliterals + 2, sizeof *s->uses_first);
-	s->uses = kr_mem_alloc(s->mem, arg->literals.n, sizeof *s->uses);
+	s->uses_first = kr_arena_alloc(&s->arena, (size_t)nliterals + 2, sizeof *s->uses_first);
+	s->uses = kr_arena_alloc(&s->arena, arg->literals.n, sizeof *s->uses);
 	if (!s->uses_first || !s->uses)
 		return false;
 	for (uint32_t i = 0; i < arg->literals.n; i++)
@@ -515,24 +516,19 @@ static bool index_uses(struct search *s)
 enum kr_status kr_argument_search(struct kr_argument *arg)
 {
 	uint32_t nchoices = arg->choices.n, ncycles = arg->cert->cycles.n;
-	struct search s = {.arg = arg, .mem = arg->mem};
+	struct search s = {.arena = {.mem = arg->mem}, .arg = arg, .mem = arg->mem};
 
-	s.value = kr_mem_alloc(s.mem, 2 * (size_t)nchoices, sizeof *s.value);
-	s.step_of = kr_mem_alloc(s.mem, nchoices, sizeof *s.step_of);
-	s.yes = kr_mem_alloc(s.mem, ncycles, sizeof *s.yes);
-	s.no = kr_mem_alloc(s.mem, ncycles, sizeof *s.no);
+	s.value = kr_arena_alloc(&s.arena, 2 * (size_t)nchoices, sizeof *s.value);
+	s.step_of = kr_arena_alloc(&s.arena, nchoices, sizeof *s.step_of);
+	s.yes = kr_arena_alloc(&s.arena, ncycles, sizeof *s.yes);
+	s.no = kr_arena_alloc(&s.arena, ncycles, sizeof *s.no);
 	if (s.value && s.step_of && s.yes && s.no && index_uses(&s)) {
 		if (ncycles > 0)
 			run(&s);
 	} else {
 		s.failed = true;
 	}
-	kr_mem_free(s.mem, s.value, 2 * (size_t)nchoices, sizeof *s.value);
-	kr_mem_free(s.mem, s.step_of, nchoices, sizeof *s.step_of);
-	kr_mem_free(s.mem, s.yes, ncycles, sizeof *s.yes);
-	kr_mem_free(s.mem, s.no, ncycles, sizeof *s.no);
-	kr_mem_free(s.mem, s.uses_first, 2 * (size_t)nchoices + 2, sizeof *s.uses_first);
-	kr_mem_free(s.mem, s.uses, arg->literals.n, sizeof *s.uses);
+	kr_arena_done(&s.arena);
 	kr_vec_done(s.mem, &s.trail);
 	kr_vec_done(s.mem, &s.queue);
 	kr_vec_done(s.mem, &s.premises);

@@ -147,10 +147,8 @@ static void add_question(const struct kr_classes *c, const struct kr_decision *d
 		name_anomaly(c, d, anomaly);
 		kr_str_format(out, ", \"anomaly\": \"%s\"", anomaly);
 	}
-	if (outcome(d) == KR_UNDECIDED) {
-		kr_str_add(out, ", ");
+	if (outcome(d) == KR_UNDECIDED)
 		kr_str_member(out, "reason", reason(d));
-	}
 	kr_str_add(out, "}");
 }
 

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-#include "coo/executed.h"
 #include "frontend/model/operation.h"
 #include "report/anomaly.h"
 
@@ -303,7 +302,6 @@ void kr_coo_json(const struct kr_report *r, const char *before, struct kr_str *o
 	if (named.count == 1) {
 		kr_str_format(out, "\"number\": %d, ", named.number);
 		kr_str_member(out, "name", kr_coo_name(named.number));
-		kr_str_add(out, ", ");
 		kr_str_member(out, "class", kr_coo_class_name(named.class));
 		kr_str_add(out, ", ");
 	} else {

@@ -119,10 +119,8 @@ static void add_cycle(const struct kr_finding_report *r, const struct kr_finding
 			kr_str_add(out, ", \"earlier\": true");
 		if (e->predicate)
 			kr_str_add(out, ", \"predicate\": true");
-		if (e->key.i != KR_NONE) {
-			kr_str_add(out, ", \"key\": ");
-			kr_history_json_value(r->history, r->history->keys.at[e->key.i].name, out);
-		}
+		if (e->key.i != KR_NONE)
+			kr_history_json_member(r->history, "key", r->history->keys.at[e->key.i].name, out);
 		if (e->op != KR_NONE)
 			kr_str_format(out, ", \"op\": %u", e->op);
 		kr_str_add(out, "}");
@@ -157,10 +155,8 @@ void kr_report_finding_json(const struct kr_finding_report *r, const struct kr_f
 	kr_str_member(out, "profile", r->profile->name);
 	add_txns(r, f, out);
 	add_ops(f, out);
-	if (f->key.i != KR_NONE) {
-		kr_str_add(out, ", \"key\": ");
-		kr_history_json_value(r->history, r->history->keys.at[f->key.i].name, out);
-	}
+	if (f->key.i != KR_NONE)
+		kr_history_json_member(r->history, "key", r->history->keys.at[f->key.i].name, out);
 	if (f->mechanism == KR_MECH_CR && f->seen.i != KR_NONE) {
 		kr_str_add(out, ", \"seen\": ");
 		add_value(r->history, f->seen, out);
@@ -178,7 +174,6 @@ void kr_report_finding_json(const struct kr_finding_report *r, const struct kr_f
 		kr_str_format(out, ", \"line\": %u", kr_report_finding_line(r, f));
 	kr_str_init(&why, out->mem);
 	kr_finding_says(r, f, &why);
-	kr_str_add(out, ", ");
 	kr_str_member_made(out, "why", &why);
 	kr_str_add(out, "}");
 }
@@ -238,14 +233,11 @@ void kr_report_mechanisms_json(const struct kr_finding_report *r, const struct k
 
 	kr_str_add(out, "{");
 	kr_str_member(out, "trace", r->trace);
-	kr_str_add(out, ", ");
 	kr_str_member(out, "profile", r->profile->name);
 	kr_str_format(out, ", \"checker\": \"leopard\", \"verdict\": \"%s\"",
 		kr_report_verdict(verdict->outcome));
-	if (verdict->outcome != KR_VIOLATED) {
-		kr_str_add(out, ", ");
+	if (verdict->outcome != KR_VIOLATED)
 		kr_str_member(out, "reason", verdict->reason);
-	}
 	kr_str_add(out, ", \"findings\": [");
 	for (uint32_t i = 0; i < r->all->list.n; i++) {
 		kr_str_add(out, i > 0 ? ", " : "");
@@ -260,7 +252,6 @@ void kr_report_mechanisms_json(const struct kr_finding_report *r, const struct k
 		kr_str_init(&text, out->mem);
 		for (uint32_t i = 0; i < r->all->list.n; i++)
 			kr_report_finding_explain(r, &r->all->list.at[i], &text);
-		kr_str_add(out, ", ");
 		kr_str_member_made(out, "explanation", &text);
 	}
 	kr_str_add(out, "}");

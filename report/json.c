@@ -13,17 +13,13 @@ static void add_edge(const struct kr_history *h, const struct kr_cert_edge *e, s
 
 	kr_str_add(out, "{\"from\": ");
 	kr_history_json_value(h, h->txns.at[e->from.i].id, out);
-	kr_str_add(out, ", \"to\": ");
-	kr_history_json_value(h, h->txns.at[e->to.i].id, out);
+	kr_history_json_member(h, "to", h->txns.at[e->to.i].id, out);
 	kr_str_format(out, ", \"kind\": \"%s%s\"", e->predicate ? "p" : "",
 		kr_edge_name((enum kr_edge_kind)e->kind));
-	if (e->key.i != KR_NONE) {
-		kr_str_add(out, ", \"key\": ");
-		kr_history_json_value(h, h->keys.at[e->key.i].name, out);
-	}
+	if (e->key.i != KR_NONE)
+		kr_history_json_member(h, "key", h->keys.at[e->key.i].name, out);
 	kr_str_init(&why, out->mem);
 	kr_words_edge(&w, e, NULL);
-	kr_str_add(out, ", ");
 	kr_str_member_made(out, "why", &why);
 	kr_str_add(out, "}");
 }
@@ -68,19 +64,15 @@ static void add_anomaly(const struct kr_report *r, struct kr_str *out)
 
 	kr_str_init(&message, out->mem);
 	kr_report_sentence(r, &message);
-	kr_str_add(out, ", ");
 	kr_str_member_made(out, "message", &message);
 
 	if (cert->kind == KR_CERT_ANOMALY || cert->kind == KR_CERT_REPLAY) {
-		kr_str_add(out, ", \"txn\": ");
-		kr_history_json_value(h, h->txns.at[cert->anomaly.txn.i].id, out);
+		kr_history_json_member(h, "txn", h->txns.at[cert->anomaly.txn.i].id, out);
 		kr_str_format(out,
 			", \"op\": %u, \"key\": ", kr_history_place(h, cert->anomaly.txn, cert->anomaly.op));
 		kr_history_json_value(h, h->keys.at[cert->anomaly.key.i].name, out);
 		if (cert->kind == KR_CERT_REPLAY) {
-			kr_str_add(out, ", ");
 			kr_str_member(out, "expected", r->verdict->expected);
-			kr_str_add(out, ", ");
 			kr_str_member(out, "seen", r->verdict->seen);
 		}
 	} else if (cert->cycles.n > 0) {
@@ -108,7 +100,6 @@ static void add_explanation(const struct kr_report *r, struct kr_str *out)
 
 	kr_str_init(&text, out->mem);
 	kr_report_explain(r, &text);
-	kr_str_add(out, ", ");
 	kr_str_member_made(out, "explanation", &text);
 }
 
@@ -119,23 +110,16 @@ void kr_report_json(const struct kr_report *r, struct kr_json_extras extras, str
 
 	kr_str_add(out, "{");
 	kr_str_member(out, "trace", r->trace);
-	kr_str_add(out, ", ");
 	kr_str_member(out, "level", r->level->id);
-	kr_str_add(out, ", ");
 	kr_str_member(out, "order", kr_order_name(r->order));
-	kr_str_add(out, ", ");
 	kr_str_member(out, "checker", r->checker->name);
-	kr_str_add(out, ", ");
 	kr_str_member(out, "verdict", kr_report_verdict(outcome));
 	if (r->verdict && r->verdict->proof_of)
 		kr_str_format(out, ", \"same_proof_as\": {\"level\": \"%s\", \"order\": \"%s\"}",
 			r->verdict->proof_of->id, kr_order_name(r->verdict->proof_order));
-	if (reason) {
-		kr_str_add(out, ", ");
+	if (reason)
 		kr_str_member(out, "reason", reason);
-	}
 	if (kr_report_given(r)) {
-		kr_str_add(out, ", ");
 		kr_str_member(out, "given", kr_report_given(r));
 	}
 	if (outcome == KR_VIOLATED)

@@ -1,6 +1,5 @@
 /* The lattice of levels as a DOT graph and as a page, generated from the levels' descriptors, so that it is
  * never out of date. */
-#include "checkers/lattice.h"
 #include "report/report.h"
 
 #include <string.h>

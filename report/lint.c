@@ -288,14 +288,12 @@ static void json_near_field(const struct writer *w, const struct kr_near_field *
 	struct kr_str text;
 
 	begin_object(w, "near-field");
-	kr_str_add(w->out, ", ");
 	kr_str_member(w->out, "file", w->trace);
 	kr_str_format(w->out, ", \"line\": %u, \"field\": ", (unsigned)near->line);
 	kr_str_json(w->out, near->name, strlen(near->name));
 	kr_str_format(w->out, ", \"count\": %u", (unsigned)near->count);
 	kr_str_init(&text, w->out->mem);
 	kr_note_near_field(near, &text);
-	kr_str_add(w->out, ", ");
 	kr_str_member_made(w->out, "message", &text);
 	kr_str_add(w->out, "}\n");
 }
@@ -308,7 +306,6 @@ static void json_message(const struct writer *w, enum kr_lint_kind kind, const s
 	kr_str_init(&text, w->out->mem);
 	inner.out = &text;
 	add_message(&inner, kind, f);
-	kr_str_add(w->out, ", ");
 	kr_str_member_made(w->out, "message", &text);
 }
 
@@ -318,30 +315,23 @@ static void json_finding(const struct writer *w, enum kr_lint_kind kind, const s
 	const char *file = file_of(w, f->txn);
 
 	begin_object(w, kr_lint_name(kind));
-	kr_str_add(w->out, ", ");
 	kr_str_member(w->out, "file", file);
 	if (txn->line > 0)
 		kr_str_format(w->out, ", \"line\": %u", (unsigned)txn->line);
-	kr_str_add(w->out, ", \"txn\": ");
-	kr_history_json_value(w->h, txn->id, w->out);
+	kr_history_json_member(w->h, "txn", txn->id, w->out);
 	if (f->op != KR_NONE)
 		kr_str_format(w->out, ", \"op\": %u", (unsigned)kr_history_place(w->h, f->txn, f->op));
-	if (f->key.i != KR_NONE) {
-		kr_str_add(w->out, ", \"key\": ");
-		kr_history_json_value(w->h, w->h->keys.at[f->key.i].name, w->out);
-	}
+	if (f->key.i != KR_NONE)
+		kr_history_json_member(w->h, "key", w->h->keys.at[f->key.i].name, w->out);
 	if (f->value.i != KR_NONE) {
-		kr_str_add(w->out, ", \"value\": ");
-		kr_history_json_value(w->h, f->value, w->out);
+		kr_history_json_member(w->h, "value", f->value, w->out);
 	}
 	if (f->element.text) {
 		kr_str_add(w->out, ", \"element\": ");
 		kr_str_add_bytes(w->out, f->element.text, f->element.length);
 	}
-	if (f->other.i != KR_NONE) {
-		kr_str_add(w->out, ", \"other\": ");
-		kr_history_json_value(w->h, w->h->txns.at[f->other.i].id, w->out);
-	}
+	if (f->other.i != KR_NONE)
+		kr_history_json_member(w->h, "other", w->h->txns.at[f->other.i].id, w->out);
 	if (f->count > 0)
 		kr_str_format(w->out, ", \"count\": %u", (unsigned)f->count);
 	json_message(w, kind, f);
@@ -360,7 +350,6 @@ void kr_report_lint_json(const char *trace, const struct kr_history *h, const st
 	}
 	if (none_committed(&w, &text)) {
 		begin_object(&w, "none-committed");
-		kr_str_add(out, ", ");
 		kr_str_member_made(out, "message", &text);
 		kr_str_add(out, "}\n");
 	}

@@ -21,7 +21,6 @@ static void add_name(const char *name, const struct kr_history *h, kr_value valu
 {
 	char brief[80];
 
-	kr_str_add(out, ", ");
 	kr_str_member(out, name, kr_history_brief(h, value, brief, sizeof brief));
 }
 
@@ -78,10 +77,8 @@ void kr_report_live_state(const struct kr_live_state *s, struct kr_str *out)
 
 	kr_str_format(out, "{\"began\": %lld, ", (long long)s->began);
 	kr_str_member_shown(out, "trace", strcmp(s->trace, "-") == 0 ? "standard input" : s->trace);
-	if (s->profile) {
-		kr_str_add(out, ", ");
+	if (s->profile)
 		kr_str_member(out, "profile", s->profile->name);
-	}
 	kr_str_format(out, ", \"elapsed\": %.3f, \"lines\": %u, \"txns\": %u, \"rate\": %.1f, \"ended\": [",
 		s->elapsed, s->lines, e->txns, rate(s));
 	for (uint32_t i = 0; i < s->seconds; i++)
@@ -136,11 +133,8 @@ void kr_report_live_finding(const struct kr_finding_report *r, const struct kr_f
 	kr_str_format(out, "{\"number\": %llu, \"at\": %lld, \"line\": %u, ", (unsigned long long)number,
 		(long long)at, kr_report_finding_line(r, f));
 	kr_str_member(out, "mechanism", kr_mechanism_name(f->mechanism));
-	kr_str_add(out, ", ");
 	kr_str_member(out, "class", name);
-	kr_str_add(out, ", ");
 	add_cut("says", &says, SAYS_MOST, out);
-	kr_str_add(out, ", ");
 	add_cut("explanation", &explanation, EXPLANATION_MOST, out);
 	kr_str_add(out, "}");
 }
@@ -149,9 +143,7 @@ void kr_report_live_end(const char *how, const char *why, struct kr_str *out)
 {
 	kr_str_add(out, "{");
 	kr_str_member(out, "how", how);
-	if (why) {
-		kr_str_add(out, ", ");
+	if (why)
 		kr_str_member_shown(out, "why", why);
-	}
 	kr_str_add(out, "}");
 }

@@ -100,11 +100,8 @@ static void add_levels(const struct kr_modules *more, struct kr_str *out)
 	for (size_t i = 0; (level = kr_level_at(more, i)) != NULL; i++) {
 		kr_str_add(&json, i > 0 ? ",\n{" : "{");
 		kr_str_member(&json, "id", level->id);
-		kr_str_add(&json, ", ");
 		kr_str_member(&json, "title", level->title);
-		kr_str_add(&json, ", ");
 		kr_str_member(&json, "definition", level->definition);
-		kr_str_add(&json, ", ");
 		kr_str_member(&json, "source", level->source);
 		kr_str_format(&json, ", \"order\": \"%s\"", kr_order_name(level->default_order));
 		add_implied(more, level, &json);
@@ -156,7 +153,6 @@ void kr_report_page_failed(const char *trace, const char *error, struct kr_str *
 	kr_str_init(&json, out->mem);
 	kr_str_add(&json, "{");
 	kr_str_member_shown(&json, "trace", trace);
-	kr_str_add(&json, ", ");
 	kr_str_member(&json, "error", error);
 	kr_str_add(&json, "}");
 	kr_page_data(out, "failed", &json);

@@ -28,12 +28,10 @@ static void add_edge(const struct telling *t, const struct kr_cert_edge *e, bool
 	if (e->key.i != KR_NONE) {
 		kr_str_init(&text, t->out->mem);
 		kr_words_name(&w, w.h->keys.at[e->key.i].name);
-		kr_str_add(t->out, ", ");
 		kr_str_member_made(t->out, "key", &text);
 	}
 	kr_str_init(&text, t->out->mem);
 	kr_words_edge(&w, e, NULL);
-	kr_str_add(t->out, ", ");
 	kr_str_member_made(t->out, "why", &text);
 	kr_str_add(t->out, ", \"under\": [");
 	for (uint32_t i = 0; i < n; i++) {
@@ -109,7 +107,6 @@ static void add_literals(const struct telling *t)
 		kr_str_member_made(t->out, "said", &text);
 		kr_str_init(&text, t->out->mem);
 		kr_say_literal(&w, t->arg, i, true);
-		kr_str_add(t->out, ", ");
 		kr_str_member_made(t->out, "supposed", &text);
 		kr_str_add(t->out, "}");
 		separator = ",\n";

@@ -367,7 +367,6 @@ static void add_texts(const struct drawing *d)
 	kr_finding_says(d->r, d->f, &why);
 	kr_str_add(d->out, "{");
 	kr_str_member(d->out, "mechanism", kr_mechanism_name(d->f->mechanism));
-	kr_str_add(d->out, ", ");
 	kr_str_member(d->out, "class", name);
 	kr_str_add(d->out, ",\n");
 	kr_str_member_made(d->out, "why", &why);

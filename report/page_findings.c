@@ -14,16 +14,11 @@ void kr_report_page_findings_begin(const char *trace, const struct kr_profile *p
 	kr_str_init(&json, out->mem);
 	kr_str_add(&json, "{");
 	kr_str_member_shown(&json, "trace", trace);
-	kr_str_add(&json, ", ");
 	kr_str_member(&json, "profile", profile->name);
-	kr_str_add(&json, ", ");
 	kr_str_member(&json, "title", profile->title ? profile->title : "");
-	if (certify) {
-		kr_str_add(&json, ", ");
+	if (certify)
 		kr_str_member(&json, "certifies", certify->title);
-	}
 	if (h->time_unit) {
-		kr_str_add(&json, ", ");
 		kr_str_member_shown(&json, "time_unit", h->time_unit);
 	}
 	kr_str_format(&json, ", \"stamps\": %s, \"skew\": \"%lld\"}",

@@ -183,12 +183,9 @@ void kr_report_page_trace(const char *trace, const struct kr_history *h, struct 
 	kr_str_add(&json, "{");
 	kr_str_member_shown(&json, "trace", trace);
 	if (h) {
-		if (h->name) {
-			kr_str_add(&json, ", ");
+		if (h->name)
 			kr_str_member_shown(&json, "name", h->name);
-		}
 		if (h->time_unit) {
-			kr_str_add(&json, ", ");
 			kr_str_member_shown(&json, "time_unit", h->time_unit);
 		}
 		kr_str_format(&json, ", \"format\": \"%s\", \"ops\": %u, \"keys\": %u, \"skipped\": %u",

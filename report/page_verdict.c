@@ -75,7 +75,6 @@ static void add_operation(const struct kr_history *h, const struct kr_certificat
 	if (shown && cert->anomaly.key.i != KR_NONE) {
 		kr_str_init(&name, out->mem);
 		kr_history_print_name(h, h->keys.at[cert->anomaly.key.i].name, &name);
-		kr_str_add(out, ", ");
 		kr_str_member_made(out, "key", &name);
 	}
 	kr_str_add(out, "}");
@@ -94,7 +93,6 @@ static void add_violated(const struct kr_report *r, const struct kr_argument *ar
 	kr_str_init(&text, out->mem);
 	w.out = &text;
 	kr_sentence(&w, r->level, cert, arg && cert->cycles.n > 1 ? arg : NULL);
-	kr_str_add(out, ", ");
 	kr_str_member_made(out, "sentence", &text);
 	add_argument_text(r, arg, out);
 	if (arg && cert->cycles.n > 0)
@@ -172,7 +170,6 @@ void kr_report_page_verdict(const struct kr_modules *more, const struct kr_repor
 		kr_report_verdict(kr_report_outcome(r)), r->seconds);
 	add_follows(more, r, &json);
 	if (kr_report_reason(r)) {
-		kr_str_add(&json, ", ");
 		kr_str_member(&json, "reason", kr_report_reason(r));
 	} else {
 		add_proof(r, &json);

@@ -141,7 +141,6 @@ static void add_violation(struct kr_str *out, const struct kr_report *r)
 	}
 	kr_str_add(out, ",\n  \"properties\": {");
 	kr_str_member(out, "trace", r->trace);
-	kr_str_add(out, ", ");
 	kr_str_member(out, "anomaly", name);
 	kr_str_add(out, "}");
 }

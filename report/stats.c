@@ -47,14 +47,13 @@ static enum kr_status count_write(struct counting *c, kr_key key, kr_value value
 static enum kr_status count_op(struct counting *c, const struct kr_operation *op)
 {
 	struct kr_write write;
-	enum kr_status status = KR_OK;
 
 	c->out->by_kind[op->kind]++;
 	c->out->reads_unknown += op->kind == KR_OP_READ && kr_op_view(op).when == KR_UNSEEN;
-	for (uint32_t i = 0; status == KR_OK && kr_write_at(c->h, op, i, &write); i++)
+	for (uint32_t i = 0; kr_write_at(c->h, op, i, &write); i++)
 		if (write.how == KR_SET && write.value.i != KR_ABSENT.i)
-			status = count_write(c, write.key, write.value);
-	return status;
+			KR_TRY(count_write(c, write.key, write.value));
+	return KR_OK;
 }
 
 static void count_txn(struct kr_trace_stats *out, const struct kr_history *h, kr_txn t)
@@ -183,7 +182,7 @@ void kr_report_json_stats(const char *trace, const struct kr_history *h, const s
 	field(out, "duplicate_writes", s->duplicate_writes);
 	field(out, "duplicate_pairs", s->duplicate_pairs);
 	field(out, "ops_most", s->ops_most);
-	kr_str_add(out, ", \"longest\": ");
-	kr_history_json_value(h, s->longest.i == KR_NONE ? KR_ABSENT : h->txns.at[s->longest.i].id, out);
+	kr_history_json_member(h, "longest",
+		s->longest.i == KR_NONE ? KR_ABSENT : h->txns.at[s->longest.i].id, out);
 	kr_str_format(out, ", \"times\": %s}", s->timed ? "true" : "false");
 }

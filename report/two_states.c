@@ -13,13 +13,6 @@ static bool reads_known(const struct kr_operation *op)
 	return op->kind == KR_OP_READ && (op->flags & KR_OPF_KNOWN) != 0;
 }
 
-static bool is_loose(const struct kr_history *h, kr_txn t, uint32_t op)
-{
-	const struct kr_attr *attr = kr_history_attr(h, kr_history_op(h, t, op));
-
-	return attr && !attr->cursor;
-}
-
 static bool look_at(const struct kr_history *h, const struct kr_level *level, kr_txn t,
 	struct kr_two_states *out)
 {
@@ -40,7 +33,8 @@ static bool look_at(const struct kr_history *h, const struct kr_level *level, kr
 				ops[j].a.i == ops[i].a.i)
 				continue;
 			if (!kr_level_forbids_two_states(level, false,
-				    is_loose(h, t, i) || is_loose(h, t, j)))
+				    kr_history_is_loose(h, kr_history_op(h, t, i)) ||
+					    kr_history_is_loose(h, kr_history_op(h, t, j))))
 				continue;
 			*out = (struct kr_two_states){t, ops[i].key, i, j};
 			return true;

@@ -195,7 +195,7 @@ void kr_words_key(const struct kr_words *w, kr_key k)
 	kr_words_name(w, w->h->keys.at[k.i].name);
 }
 
-static void add_value(const struct kr_words *w, kr_value value)
+void kr_words_add_value(const struct kr_words *w, kr_value value)
 {
 	kr_history_print_value(w->h, value, KR_WORDS_VALUE, w->out);
 }
@@ -209,7 +209,7 @@ static void add_state(const struct kr_words *w, kr_key k, kr_value value)
 		return;
 	}
 	kr_str_add(w->out, " = ");
-	add_value(w, value);
+	kr_words_add_value(w, value);
 }
 
 /* The value of the version that the operation leaves, KR_UNTOLD: it follows from what was there. */
@@ -246,13 +246,13 @@ static void add_act(const struct kr_words *w, const struct kr_operation *op, kr_
 
 	kr_str_add(w->out, verb);
 	if (act->place && !act->key_first) {
-		add_value(w, op->a);
+		kr_words_add_value(w, op->a);
 		kr_str_add(w->out, act->place);
 	}
 	kr_words_key(w, k);
 	if (act->key_first) {
 		kr_str_add(w->out, act->place);
-		add_value(w, op->a);
+		kr_words_add_value(w, op->a);
 	}
 }
 
@@ -298,11 +298,11 @@ static void add_owned(const struct kr_words *w, kr_key k, kr_txn writer)
 	if (act && act->brief) {
 		kr_str_add(w->out, act->brief);
 		if (act->place)
-			add_value(w, op_at(w->h, at)->a);
+			kr_words_add_value(w, op_at(w->h, at)->a);
 	} else if (value.i == KR_ABSENT.i) {
 		kr_str_add(w->out, "absent");
 	} else if (value.i != KR_NONE) {
-		add_value(w, value);
+		kr_words_add_value(w, value);
 	} else {
 		kr_str_add(w->out, "its initial value");
 	}
@@ -395,7 +395,7 @@ static void add_own(const struct kr_words *w, kr_op at, kr_key k)
 		if (++own > LISTED_MOST)
 			continue;
 		kr_str_add(w->out, own == 1 ? " (" : ", ");
-		add_value(w, write.value);
+		kr_words_add_value(w, write.value);
 	}
 	if (own > LISTED_MOST)
 		kr_str_format(w->out, " and %u more", (unsigned)own - LISTED_MOST);
@@ -441,6 +441,6 @@ void kr_words_seen(const struct kr_words *w, kr_op at, kr_key k)
 		kr_words_key(w, k);
 		kr_str_add(w->out, absent ? " present" : " other than ");
 		if (!absent)
-			add_value(w, view.value);
+			kr_words_add_value(w, view.value);
 	}
 }

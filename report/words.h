@@ -35,6 +35,7 @@ void kr_words_mention(const struct kr_words *w, kr_op op);
 
 /* of a key, a session or a transaction; long ones are cut */
 void kr_words_name(const struct kr_words *w, kr_value name);
+void kr_words_add_value(const struct kr_words *w, kr_value value);
 
 void kr_words_txn(const struct kr_words *w, kr_txn t);
 void kr_words_key(const struct kr_words *w, kr_key k); /* "x", "key 9" */

@@ -5,11 +5,6 @@
 
 static const struct kr_operation *op_at(const struct kr_history *h, kr_op op) { return &h->ops.at[op.i]; }
 
-static void add_value(const struct kr_words *w, kr_value value)
-{
-	kr_history_print_value(w->h, value, KR_WORDS_VALUE, w->out);
-}
-
 static void note_sight(const struct kr_words_notes *notes)
 {
 	if (notes)
@@ -73,13 +68,13 @@ static void add_part(const struct kr_words *w, const struct kr_cert_edge *e, kr_
 	}
 	if (kind == KR_KIND_SET) {
 		kr_str_add(w->out, kr_shows_element(w->h, op, e->key, e->part) ? ", element " : ", without ");
-		add_value(w, e->part);
+		kr_words_add_value(w, e->part);
 		kr_str_add(w->out, ", as ");
 	} else if (kind == KR_KIND_MARK) {
 		bool shown = kr_words_value(w->h, op, e->key).i == e->part.i;
 		kr_str_add(w->out, shown ? "" : ", not yet raised to ");
 		if (!shown)
-			add_value(w, e->part);
+			kr_words_add_value(w, e->part);
 		if (!shown && by.i == KR_NONE)
 			return;
 		kr_str_add(w->out, ", as ");

@@ -6,17 +6,12 @@
 #define ROWS_MOST 6u
 
 static void add(const struct kr_words *w, const char *text) { kr_str_add(w->out, text); }
-static void add_value(const struct kr_words *w, kr_value value)
-{
-	kr_history_print_value(w->h, value, KR_WORDS_VALUE, w->out);
-}
-
 static void add_range(const struct kr_words *w, const struct kr_scan *scan)
 {
 	add(w, " ");
-	add_value(w, scan->low);
+	kr_words_add_value(w, scan->low);
 	add(w, " ");
-	add_value(w, scan->high);
+	kr_words_add_value(w, scan->high);
 	if (scan->limit >= 0)
 		kr_str_format(w->out, " limit %lld", (long long)scan->limit);
 	if (scan->reverse)
@@ -41,7 +36,7 @@ static void add_condition(const struct kr_words *w, const struct kr_cond *cond)
 	else
 		add(w, cond->target == KR_COND_VALUE ? "value" : "key");
 	add(w, tests[cond->target == KR_COND_KEY_PREFIX ? KR_COND_PREFIX : cond->test]);
-	add_value(w, cond->value);
+	kr_words_add_value(w, cond->value);
 }
 
 static void add_where(const struct kr_words *w, const struct kr_scan *scan)
@@ -62,7 +57,7 @@ static void add_rows(const struct kr_words *w, const struct kr_scan *scan)
 		add(w, i > 0 ? ", " : "");
 		kr_words_name(w, w->h->keys.at[row->key.i].name);
 		add(w, " ");
-		add_value(w, row->value);
+		kr_words_add_value(w, row->value);
 	}
 	if (shown < scan->row_count)
 		kr_str_format(w->out, ", ... %u rows", scan->row_count);
@@ -99,11 +94,11 @@ void kr_words_op(const struct kr_words *w, kr_op at)
 
 	if (has_a) {
 		add(w, " ");
-		add_value(w, op->a);
+		kr_words_add_value(w, op->a);
 	}
 	if (has_b) {
 		add(w, " ");
-		add_value(w, op->b);
+		kr_words_add_value(w, op->b);
 	}
 	if (has_done)
 		add(w, op->flags & KR_OPF_DONE ? " true" : " false");
