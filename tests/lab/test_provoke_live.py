@@ -10,7 +10,8 @@ import time
 
 from lab import FOLDER, KRAIT, LAB, main
 from provoked import TRACES, cells, column, hold_to_definitions, is_anomaly, provoke, table_of
-from test_lab_live import OdbcServers, need_odbc, of_the_lab
+from servers import Servers
+from test_lab_live import need_odbc, odbc_postgresql, of_the_lab
 
 
 def executed(run, **wanted):
@@ -36,8 +37,8 @@ def test_provoke_odbc():
     """PostgreSQL through another library, in other statements, by silence: what is known of it comes out again."""
     need_odbc("PostgreSQL Unicode", "odbc-postgresql")
     names, (levels, rows) = {"serializable": "ser", "repeatable-read": "rr", "read-committed": "rc"}, table_of("postgresql")
-    with OdbcServers() as servers:
-        run = cells("-d", "odbc", "--connect", servers.postgresql(), "-l", ",".join(names))
+    with Servers() as servers:
+        run = cells("-d", "odbc", "--connect", odbc_postgresql(servers.postgresql()), "-l", ",".join(names))
     hold_to_definitions(run, named=True)
     for cell in run:
         assert cell["letter"] == rows[cell["case"]][levels.index(names[cell["level"]])], cell
