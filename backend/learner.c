@@ -531,7 +531,7 @@ static uint32_t luby(uint32_t i)
 	return 1u << (k - 1);
 }
 
-/* Decides anew now and then, by what has become active since. */
+/* Decides anew now and then, by what has become active since; in line nothing would be decided otherwise. */
 static void restart(struct kr_learner *s)
 {
 	s->since_restart = 0;
@@ -549,7 +549,7 @@ enum kr_status kr_learner_propagate(struct kr_learner *s)
 			status = mend(s, broken);
 		if (!status && s->learned > s->most_learned)
 			status = forget(s);
-		if (s->since_restart > RESTART * luby(s->restarts + 1))
+		if (!s->in_line && s->since_restart > RESTART * luby(s->restarts + 1))
 			restart(s);
 	}
 	return status;

@@ -30,7 +30,7 @@ enum { WINDOW = 10000, CYCLES_LEAST = 100 };
 enum { AGAIN_MOST = 4000 };
 
 /* Fewer conflicts than one in so many variables are few. */
-enum { CONFLICTS_FEW = 8 };
+enum { CONFLICTS_FEW = 2 };
 
 bool kr_repair_fits(const struct kr_ir *ir)
 {
@@ -50,12 +50,16 @@ bool kr_repair_fits(const struct kr_ir *ir)
 
 /* ---- edges ---- */
 
+/* Is it none that the level asks for, or known to hold? */
+static bool is_idle(const struct kr_repair *r, struct kr_link link)
+{
+	return kr_clock_implies(r->ir, link.kind, link.from, link.to) ||
+		!kr_level_orders(r->ir->level, link.kind);
+}
+
 /* An edge that choices bring about. *broken: it closes a cycle, which is a clause now. */
 static enum kr_status add_edge(struct kr_repair *r, struct kr_link link, bool *broken)
 {
-	const struct kr_ir *ir = r->ir;
-	if (kr_clock_implies(ir, link.kind, link.from, link.to) || !kr_level_orders(ir->level, link.kind))
-		return KR_OK;
 	enum kr_status status = kr_topology_add(&r->order, link, &r->answer->proof, broken);
 	if (!status && *broken)
 		status = kr_choices_forbid(r->c, &r->answer->proof, r->answer->proof.cycles.n - 1);
@@ -63,14 +67,51 @@ static enum kr_status add_edge(struct kr_repair *r, struct kr_link link, bool *b
 	return status;
 }
 
-static enum kr_status choose_order(struct kr_repair *r, kr_version a, kr_version b, bool *broken)
+static enum kr_status add_if_new(struct kr_repair *r, struct kr_link link, bool *broken)
 {
-	KR_TRY(kr_vec_add(&r->ir->ctx->mem, &r->laters, (struct kr_repair_later){a, b, r->later_head[a.i]}));
-	r->later_head[a.i] = r->laters.n - 1;
-	enum kr_status status = add_edge(r, kr_repair_ww(r, a, b), broken);
-	for (uint32_t o = r->reader_head[a.i]; o != KR_NONE && !status && !*broken; o = r->reader_next[o])
+	return is_idle(r, link) ? KR_OK : add_edge(r, link, broken);
+}
+
+static bool keep_edge(struct kr_repair *r, struct kr_link link)
+{
+	return is_idle(r, link) || kr_vec_push(&r->ir->ctx->mem, &r->edges, link);
+}
+
+/* The edges of "a before b" that do not depend on other choices, made when they are first asked for. */
+static enum kr_status order_edges(struct kr_repair *r, kr_lit l, kr_version a, kr_version b,
+	struct kr_repair_edges *out)
+{
+	struct kr_mem *mem = &r->ir->ctx->mem;
+	while (r->edges_of.n <= l.i)
+		if (!kr_vec_push(mem, &r->edges_of, (struct kr_repair_edges){0}))
+			return KR_NOMEM;
+	*out = r->edges_of.at[l.i];
+	if (out->made)
+		return KR_OK;
+	out->first = r->edges.n;
+	bool ok = keep_edge(r, kr_repair_ww(r, a, b));
+	for (uint32_t o = r->known_head[a.i]; o != KR_NONE && ok; o = r->reader_next[o])
 		if (kr_repair_overwrites(r, o, b))
-			status = add_edge(r, kr_repair_rw(r, o, b), broken);
+			ok = keep_edge(r, kr_repair_rw(r, o, b));
+	out->end = r->edges.n;
+	out->made = true;
+	r->edges_of.at[l.i] = *out;
+	return ok ? KR_OK : KR_NOMEM;
+}
+
+static enum kr_status choose_order(struct kr_repair *r, kr_lit l, kr_version a, kr_version b, bool *broken)
+{
+	struct kr_repair_edges edges;
+	if (!kr_vec_push(&r->ir->ctx->mem, &r->laters, (struct kr_repair_later){a, b, r->later_head[a.i]}))
+		return KR_NOMEM;
+	r->later_head[a.i] = r->laters.n - 1;
+	enum kr_status status = order_edges(r, l, a, b, &edges);
+	for (uint32_t i = edges.first; i < edges.end && !status && !*broken; i++)
+		status = add_edge(r, r->edges.at[i], broken);
+	for (uint32_t o = r->reader_head[a.i]; o != r->known_head[a.i] && !status && !*broken;
+		o = r->reader_next[o])
+		if (kr_repair_overwrites(r, o, b))
+			status = add_if_new(r, kr_repair_rw(r, o, b), broken);
 	return status;
 }
 
@@ -89,39 +130,43 @@ static enum kr_status choose_source(struct kr_repair *r, uint32_t o, kr_version 
 	enum kr_status status = KR_OK;
 	if (r->source[o].i != KR_NONE)
 		return KR_OK;
-	KR_TRY(kr_vec_add(&r->ir->ctx->mem, &r->reads, o));
+	if (!kr_vec_push(&r->ir->ctx->mem, &r->reads, o))
+		return KR_NOMEM;
 	add_reader(r, o, v);
 	if (!kr_asg_is_initial(r->asg, v))
-		status = add_edge(r, wr, broken);
+		status = add_if_new(r, wr, broken);
 	else
 		for (uint32_t b = v.i + 1; b < r->asg->keys[x->key.i + 1].first && !status && !*broken; b++)
 			if (kr_repair_active(r, kr_repair_writer(r, (kr_version){b})) &&
 				kr_repair_overwrites(r, o, (kr_version){b}))
-				status = add_edge(r, kr_repair_rw(r, o, (kr_version){b}), broken);
+				status = add_if_new(r, kr_repair_rw(r, o, (kr_version){b}), broken);
 	for (uint32_t i = r->later_head[v.i]; i != KR_NONE && !status && !*broken; i = r->laters.at[i].next)
 		if (kr_repair_overwrites(r, o, r->laters.at[i].after))
-			status = add_edge(r, kr_repair_rw(r, o, r->laters.at[i].after), broken);
+			status = add_if_new(r, kr_repair_rw(r, o, r->laters.at[i].after), broken);
 	return status;
 }
 
 /* Puts the literals that the solver has assigned into effect. */
 static enum kr_status apply(struct kr_repair *r, bool *broken)
 {
+	enum kr_status status = KR_OK;
 	*broken = false;
-	while (r->marks.n < r->sat.trail.n && !*broken) {
+	while (r->marks.n < r->sat.trail.n && !*broken && !status) {
 		kr_lit l = r->sat.trail.at[r->marks.n];
 		const struct kr_choice x = r->c->all.at[l.i / 2];
 		bool holds = x.flipped == (l.i & 1); /* saw a; or b before a */
-		KR_TRY(kr_vec_add(&r->ir->ctx->mem, &r->marks,
-			(struct kr_repair_mark){r->order.arcs.n, r->reads.n, r->laters.n}));
+		if (!kr_vec_push(&r->ir->ctx->mem, &r->marks,
+			    (struct kr_repair_mark){r->order.arcs.n, r->reads.n, r->laters.n}))
+			return KR_NOMEM;
 		if (x.obs.i != KR_NONE && holds)
-			KR_TRY(choose_source(r, x.obs.i, x.a, broken));
+			status = choose_source(r, x.obs.i, x.a, broken);
 		else if (x.obs.i == KR_NONE && x.a.i != x.b.i)
-			KR_TRY(holds ? choose_order(r, x.b, x.a, broken) : choose_order(r, x.a, x.b, broken));
+			status = holds ? choose_order(r, l, x.b, x.a, broken)
+				       : choose_order(r, l, x.a, x.b, broken);
 		r->sat.kept = r->marks.n;
 		r->c->all.at[l.i / 2].value = !(l.i & 1);
 	}
-	return KR_OK;
+	return status;
 }
 
 /* Takes back what rests on literals that the solver has taken back. */
@@ -148,22 +193,24 @@ static void unapply(struct kr_repair *r)
 /* Tells the solver what clauses and facts there are by now. */
 static enum kr_status tell_all(struct kr_repair *r, const struct kr_lits *from, uint32_t *told)
 {
-	while (*told < from->n) {
+	enum kr_status status = KR_OK;
+	while (*told < from->n && !status) {
 		uint32_t end = *told;
 		while (from->at[end].i != KR_NONE)
 			end++;
-		KR_TRY(kr_learner_add(&r->sat, from->at + *told, end - *told));
+		status = kr_learner_add(&r->sat, from->at + *told, end - *told);
 		*told = end + 1;
 	}
-	return KR_OK;
+	return status;
 }
 
 static enum kr_status tell(struct kr_repair *r)
 {
-	KR_TRY(kr_learner_grow(&r->sat, r->c->all.n));
+	enum kr_status status = kr_learner_grow(&r->sat, r->c->all.n);
 	r->answer->choices = r->c->all.n;
-	KR_TRY(tell_all(r, &r->c->clauses, &r->clauses));
-	return tell_all(r, &r->c->facts, &r->facts);
+	if (!status)
+		status = tell_all(r, &r->c->clauses, &r->clauses);
+	return status ? status : tell_all(r, &r->c->facts, &r->facts);
 }
 
 static void mark_moved(struct kr_repair *r)
@@ -187,13 +234,17 @@ static enum kr_status add_base(struct kr_repair *r, struct kr_link link, bool *b
 	kr_learner_return(&r->sat, 0);
 	unapply(r);
 	if (r->marks.n == 0)
-		return add_edge(r, link, broken);
+		return add_if_new(r, link, broken);
 	r->sat.kept = 0; /* literals that hold in any case, too, are put into effect again behind it */
 	unapply(r);
-	return add_edge(r, link, broken);
+	return add_if_new(r, link, broken);
 }
 
-KR_BY_BOTH(by_wanted_place, struct kr_wanted, place, before.i);
+static int by_wanted_place(const void *a, const void *b)
+{
+	const struct kr_wanted *x = a, *y = b;
+	return kr_then(KR_ORDER(x->place, y->place), KR_ORDER(x->before.i, y->before.i));
+}
 
 /* Where the order has the choice. */
 static uint32_t place_of(const struct kr_repair *r, const struct kr_choice *x)
@@ -308,15 +359,18 @@ static enum kr_status look(struct kr_repair *r, bool *done)
 /* ---- decisions ---- */
 
 /* How many edges the order would break if a came before b; no more than two are counted. */
-static uint32_t count_broken(const struct kr_repair *r, kr_version a, kr_version b)
+static enum kr_status count_broken(struct kr_repair *r, kr_lit l, kr_version a, kr_version b, uint32_t *n)
 {
-	struct kr_link link = kr_repair_ww(r, a, b);
-	uint32_t n = kr_level_orders(r->ir->level, KR_WW) && !kr_topology_keeps(&r->order, &link);
-	for (uint32_t o = r->reader_head[a.i]; o != KR_NONE && n < 2; o = r->reader_next[o]) {
-		link = kr_repair_rw(r, o, b);
-		n += !kr_topology_keeps(&r->order, &link) && kr_repair_overwrites(r, o, b);
+	struct kr_repair_edges edges;
+	*n = 0;
+	KR_TRY(order_edges(r, l, a, b, &edges));
+	for (uint32_t i = edges.first; i < edges.end && *n < 2; i++)
+		*n += !kr_topology_keeps(&r->order, &r->edges.at[i]);
+	for (uint32_t o = r->reader_head[a.i]; o != r->known_head[a.i] && *n < 2; o = r->reader_next[o]) {
+		struct kr_link link = kr_repair_rw(r, o, b);
+		*n += !kr_topology_keeps(&r->order, &link) && kr_repair_overwrites(r, o, b);
 	}
-	return n;
+	return KR_OK;
 }
 
 /* The candidate that the observer would rather see: the newest in front of it; else the first behind it. */
@@ -358,7 +412,9 @@ static enum kr_status decide(struct kr_repair *r, uint32_t var)
 		if (r->source[x->obs.i].i == KR_NONE)
 			status = best_source(r, x->obs.i, &l);
 	} else if (x->a.i != x->b.i) {
-		uint32_t a_first = count_broken(r, x->a, x->b), b_first = count_broken(r, x->b, x->a);
+		uint32_t a_first, b_first;
+		KR_TRY(count_broken(r, (kr_lit){2 * var + !x->flipped}, x->a, x->b, &a_first));
+		KR_TRY(count_broken(r, (kr_lit){2 * var + x->flipped}, x->b, x->a, &b_first));
 		bool first = a_first != b_first
 			? a_first < b_first
 			: kr_repair_write_place(r, x->a) < kr_repair_write_place(r, x->b);
@@ -433,6 +489,7 @@ static enum kr_status begin(struct kr_repair *r)
 	KR_TRY(kr_arena_new(&r->arena, r->reader_head, asg->nversions));
 	KR_TRY(kr_arena_new(&r->arena, r->reader_next, asg->nobs));
 	KR_TRY(kr_arena_new(&r->arena, r->later_head, asg->nversions));
+	KR_TRY(kr_arena_new(&r->arena, r->known_head, asg->nversions));
 	KR_TRY(kr_arena_new(&r->arena, r->sorted, asg->nversions));
 	KR_TRY(kr_arena_new(&r->arena, r->dirty, words));
 	memset(r->reader_head, 0xff, asg->nversions * sizeof *r->reader_head);
@@ -444,6 +501,7 @@ static enum kr_status begin(struct kr_repair *r)
 		if (kr_repair_active(r, asg->obs[o].txn) && r->ir->source[o].i != KR_NONE)
 			add_reader(r, o, r->ir->source[o]);
 	}
+	memcpy(r->known_head, r->reader_head, asg->nversions * sizeof *r->known_head);
 	KR_TRY(index_open(r));
 	return kr_topology_init(&r->order, r->ir, r->w->active, r->w->order);
 }
@@ -456,6 +514,8 @@ static void end(struct kr_repair *r)
 	kr_vec_done(mem, &r->reads);
 	kr_vec_done(mem, &r->laters);
 	kr_vec_done(mem, &r->wanted);
+	kr_vec_done(mem, &r->edges_of);
+	kr_vec_done(mem, &r->edges);
 	kr_learner_done(&r->sat);
 	kr_topology_done(&r->order);
 }

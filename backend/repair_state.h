@@ -22,6 +22,12 @@ struct kr_repair_place {
 	uint32_t place, version;
 };
 
+/* The edges that an order brings about by what is known to have seen its first version. */
+struct kr_repair_edges {
+	uint32_t first, end; /* into r->edges */
+	bool made;
+};
+
 struct kr_repair_later {
 	kr_version before, after;
 	uint32_t next;
@@ -41,6 +47,10 @@ struct kr_repair {
 	kr_version *source;        /* per observation: known or chosen, else KR_NONE */
 	/* observations by what they saw, the latest first */
 	uint32_t *reader_head, *reader_next;
+	/* per version: the newest of those whose source is known; per literal of an order its edges */
+	uint32_t *known_head;
+	KR_VEC(struct kr_repair_edges) edges_of;
+	KR_VEC(struct kr_link) edges;
 	KR_VEC(uint32_t) reads; /* observations whose source is chosen */
 	/* versions that a version is chosen to come before, the latest first */
 	uint32_t *later_head;

@@ -76,7 +76,7 @@ static enum kr_status sort_nodes(struct emme *e, uint32_t *to, uint32_t *order, 
 	return kr_ctx_check(e->ctx);
 }
 
-static enum kr_cert_kind kind_of_world(const struct kr_level *level)
+enum kr_cert_kind kr_emme_kind_of_world(const struct kr_level *level)
 {
 	return level->model != KR_NODES_TXN    ? KR_CERT_SNAPSHOTS
 		: kr_level_orders_reads(level) ? KR_CERT_ORDER
@@ -104,7 +104,7 @@ static enum kr_status conclude(struct emme *e)
 		status = KR_NOMEM;
 	if (!status && sorted == nodes) {
 		e->out->outcome = KR_SATISFIED;
-		cert->kind = kind_of_world(e->level);
+		cert->kind = kr_emme_kind_of_world(e->level);
 		for (uint32_t i = 0; i < nodes; i++) {
 			kr_txn t = {e->level->model != KR_NODES_TXN ? order[i] / 2 : order[i]};
 			if (e->effective[t.i])
@@ -185,6 +185,7 @@ static enum kr_status decide(struct kr_ctx *ctx, const struct kr_history *h,
 	finish(&e);
 	if (status || out->outcome == KR_SATISFIED)
 		return status;
+	kr_vec_clear(&out->certificate.sources);
 	/* where an order is missing, only what is wrong whatever the orders are */
 	return kr_check_given(ctx, h, options, out->reason[0] != '\0', out, err);
 }

@@ -74,6 +74,17 @@ static enum kr_status search(struct emme *e, kr_key k, const struct test *test, 
 	return KR_OK;
 }
 
+/* Of a key that grows its looks do not always tell the verifier which version was seen: an empty set is all
+ * that is seen of any version of which nothing is shown. */
+static enum kr_status add_source(struct emme *e, kr_txn t, kr_key k, kr_txn writer)
+{
+	struct kr_certificate *cert = &e->out->certificate;
+	struct kr_cert_source source = {t, e->op.i - kr_history_op(e->h, t, 0).i, k, (kr_value){KR_NONE},
+		writer};
+
+	return kr_vec_push(cert->mem, &cert->sources, source) ? KR_OK : KR_NOMEM;
+}
+
 /* t saw the version at that place. rw: to the next one that changes what it saw, unless that is its own. */
 static enum kr_status depend(struct emme *e, kr_txn t, kr_key k, const struct test *test, bool predicate,
 	uint32_t place)
@@ -82,6 +93,8 @@ static enum kr_status depend(struct emme *e, kr_txn t, kr_key k, const struct te
 	uint32_t next = place, n = kr_emme_count(e, k);
 	bool same = predicate;
 
+	if (kr_emme_kind_of_world(e->level) == KR_CERT_WORLD && e->type[k.i]->shown != KR_VALUE_ABSENT)
+		KR_TRY(add_source(e, t, k, place > 0 ? stands[place - 1].writer : (kr_txn){KR_NONE}));
 	if (place > 0)
 		KR_TRY(kr_emme_edge(e, KR_WR, stands[place - 1].writer, t));
 	if (predicate && e->level->forbidden[0].item_only)

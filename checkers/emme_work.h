@@ -109,6 +109,9 @@ static inline uint32_t *kr_emme_look(const struct emme *e, kr_key k, const struc
 	return &e->stands[e->of_key[k.i] + place].looks;
 }
 
+/* What proves a level that holds. */
+enum kr_cert_kind kr_emme_kind_of_world(const struct kr_level *level);
+
 /* What each transaction saw: wr and rw. After kr_emme_versions. */
 enum kr_status kr_emme_seen(struct emme *e);
 

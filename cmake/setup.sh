@@ -75,6 +75,7 @@ need_for_live() {
     need mariadb-server test -x /usr/sbin/mariadbd
     need python3-pymysql /usr/bin/python3 -c 'import pymysql'
     need etcd-server tool etcd
+    want mariadb-plugin-rocksdb test -f /usr/lib/mysql/plugin/ha_rocksdb.so
     want redis-server tool redis-server
     want firebird3.0-server-core test -d /usr/lib/x86_64-linux-gnu/firebird
     want odbc-postgresql test -n "$(find /usr/lib -name 'psqlodbc*.so' -print -quit)"

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define KL_ABI 7
+#define KL_ABI 8
 #define KL_NODES_MOST 5
 
 /* In a driver's file: the library that it is built with, as pkg-config calls it (or else -lMODULE and
@@ -206,6 +206,9 @@ struct kl_driver {
 	const char *buffered;
 	/* the statement that is sent for an operation. NULL: there are calls, and no statements */
 	void (*statement)(const struct kl_client *client, const struct kl_op *op, char *out, size_t size);
+	/* The same database made otherwise, under names NAME:PARAMETER=VALUE, until a NULL; NULL: there are
+	 * none */
+	const struct kl_driver *const *others;
 };
 
 /* ---- what the engine offers to drivers ---- */

@@ -5,6 +5,20 @@
 
 static const struct kr_option options[] = {{0}};
 
+static void print(const struct kl_driver *driver, struct kr_str *out)
+{
+	struct kl_store probe = {.driver = driver};
+	char program[512];
+	bool there = !driver->program ||
+		kl_program(&probe, driver->program, driver->package, driver->folders, program);
+
+	kr_str_format(out, "%-16s %s%s%s\n", driver->name, driver->title,
+		there ? "" : "; not available: ", there ? "" : probe.why);
+	for (const struct kl_level *l = driver->levels; l->name; l++)
+		kr_str_format(out, "    %-20s claims %-8s keeps %s%s%s\n", l->name, l->claims, l->keeps,
+			l->profile ? "; profile " : "", l->profile ? l->profile : "");
+}
+
 static int run(const struct kr_args *args)
 {
 	char name[64], lacks[128];
@@ -20,16 +34,9 @@ static int run(const struct kr_args *args)
 			status = KR_EXIT_FAILED;
 			continue;
 		}
-		struct kl_store probe = {.driver = driver};
-		char program[512];
-		bool there = !driver->program ||
-			kl_program(&probe, driver->program, driver->package, driver->folders, program);
-
-		kr_str_format(&out, "%-16s %s%s%s\n", driver->name, driver->title,
-			there ? "" : "; not available: ", there ? "" : probe.why);
-		for (const struct kl_level *l = driver->levels; l->name; l++)
-			kr_str_format(&out, "    %-20s claims %-8s keeps %s%s%s\n", l->name, l->claims,
-				l->keeps, l->profile ? "; profile " : "", l->profile ? l->profile : "");
+		print(driver, &out);
+		for (const struct kl_driver *const *other = driver->others; other && *other; other++)
+			print(*other, &out);
 	}
 	for (size_t i = 0; kr_driver_left_out(i, name, lacks); i++)
 		kr_str_format(&out, "%-16s not built: %s was not found\n", name, lacks);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "lab/open.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -56,7 +57,11 @@ bool kr_driver_table(const char *name, char out[4200])
 
 	if (!find_folder(folder))
 		return false;
-	(void)snprintf(out, 4200, "%s/%.64s.tsv", folder, name);
+	int length = snprintf(out, 4200, "%s/", folder);
+	(void)snprintf(out + length, 4200 - (size_t)length, "%.64s.tsv", name);
+	for (size_t i = 0; name[i] && i < 64; i++)
+		if (!isalnum((unsigned char)name[i]))
+			out[(size_t)length + i] = '-';
 	return access(out, R_OK) == 0;
 }
 
@@ -70,11 +75,12 @@ bool kr_driver_left_out(size_t i, char name[64], char lacks[128])
 
 static void unknown(const char *name, bool *lacking)
 {
+	size_t length = strcspn(name, ":");
 	struct kr_guess guess = {.typed = name};
 	char near[128], other[64], lacks[128], names[NAMES_MOST][64];
 
 	for (size_t i = 0; kr_driver_left_out(i, other, lacks); i++)
-		if (strcmp(other, name) == 0) {
+		if (strncmp(other, name, length) == 0 && other[length] == '\0') {
 			*lacking = true;
 			kr_note("skipped: driver %s was not built: %s was not found", name, lacks);
 			return;
@@ -82,6 +88,21 @@ static void unknown(const char *name, bool *lacking)
 	for (size_t i = 0; i < NAMES_MOST && kr_driver_name(i, names[i]); i++)
 		kr_guess_try(&guess, names[i]);
 	kr_usage("unknown driver '%s'%s", name, kr_guess_text(&guess, "krait-lab drivers", near));
+}
+
+/* The driver, or one of its others. */
+static const struct kl_driver *choose(const struct kl_driver *driver, const char *name)
+{
+	struct kr_guess guess = {.typed = name};
+	char near[128];
+
+	for (const struct kl_driver *const *other = driver->others; other && *other; other++) {
+		if (strcmp((*other)->name, name) == 0)
+			return *other;
+		kr_guess_try(&guess, (*other)->name);
+	}
+	kr_usage("unknown driver '%s'%s", name, kr_guess_text(&guess, "krait-lab drivers", near));
+	return NULL;
 }
 
 const struct kl_driver *kr_driver_open(struct kr_mem *mem, const char *name, bool *lacking)
@@ -96,7 +117,7 @@ const struct kl_driver *kr_driver_open(struct kr_mem *mem, const char *name, boo
 	if (strchr(name, '/'))
 		kr_str_add(&path, name);
 	else if (find_folder(folder))
-		kr_str_format(&path, "%s/%s.so", folder, name);
+		kr_str_format(&path, "%s/%.*s.so", folder, (int)strcspn(name, ":"), name);
 	if (!path.failed && path.n > 0 && access(path.at, R_OK) == 0)
 		library = dlopen(path.at, RTLD_NOW | RTLD_LOCAL);
 	else
@@ -111,7 +132,7 @@ const struct kl_driver *kr_driver_open(struct kr_mem *mem, const char *name, boo
 		kr_fail("driver %s: %s", name, dlerror());
 	}
 	kr_str_done(&path);
-	return driver;
+	return driver && !strchr(name, '/') && strchr(name, ':') ? choose(driver, name) : driver;
 }
 
 const struct kl_level *kr_driver_level(const struct kl_driver *driver, const char *name)

@@ -5,14 +5,15 @@
 #include "base/str.h"
 #include "lab/driver.h"
 
-/* A name, or a path of a shared object. NULL after a message; *lacking: it was not built, since its library
- * was not found. Stays open. */
+/* A name, or a path of a shared object; NAME:PARAMETER=VALUE is one of that driver's others. NULL after a
+ * message; *lacking: it was not built, since its library was not found. Stays open. */
 const struct kl_driver *kr_driver_open(struct kr_mem *mem, const char *name, bool *lacking);
 
 /* The i-th file NAME.so of the folder, by name: its name. False past the end. */
 bool kr_driver_name(size_t i, char out[64]);
 
-/* The table of letters that comes with a driver (lab/expect/NAME.tsv); false: there is none. */
+/* The table of letters that comes with a driver (lab/expect/NAME.tsv, where what is neither letter nor digit
+ * is a -); false: there is none. */
 bool kr_driver_table(const char *name, char out[4200]);
 
 /* Drivers that were not built: the i-th's name and what was not found; false past the end. */

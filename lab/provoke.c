@@ -20,7 +20,8 @@
 enum { LEVELS_MOST = 32, CELLS_MOST = 20000, PATH = 4096 };
 
 static const struct kr_option options[] = {
-	{"driver", 'd', "DRIVER", KR_WORDS_ANY, "the database: see 'krait-lab drivers'; none: only classify"},
+	{"driver", 'd', "DRIVER", KR_WORDS_ANY,
+		"the database, as 'krait-lab drivers' has it; none: only classify"},
 	{"connect", 0, "STRING", KR_WORDS_ANY, "where it is; default: a private one"},
 	{"remote", 0, NULL, KR_WORDS_ANY, "it may be on another machine"},
 	{"level", 'l', "LEVEL,...|all", KR_WORDS_ANY, "the database's levels; default: its strictest"},

@@ -16,7 +16,8 @@ enum { TXNS_MOST = 10000000, DURATION_MOST = 3600 };
 #define SECOND INT64_C(1000000000)
 
 const struct kr_option kr_record_option_table[] = {
-	{"driver", 'd', "DRIVER", KR_WORDS_ANY, "the database: see 'krait-lab drivers'"},
+	{"driver", 'd', "DRIVER", KR_WORDS_ANY,
+		"the database, as 'krait-lab drivers' has it: NAME or NAME:PARAMETER=VALUE"},
 	{"connect", 0, "STRING", KR_WORDS_ANY, "where it is; default: a private one"},
 	{"remote", 0, NULL, KR_WORDS_ANY, "it may be on another machine; then without faults"},
 	{"level", 'l', "LEVEL", KR_WORDS_ANY, "the database's level; default: its strictest"},

@@ -108,6 +108,7 @@ static unsigned worth_telling(const struct kr_cases *c, uint32_t choice)
 	case KR_CHOICE_PRESENCE: return 2;
 	case KR_CHOICE_INITIAL:
 	case KR_CHOICE_INITIAL_ABSENT:
+	case KR_CHOICE_INITIAL_FITS:
 	case KR_CHOICE_MEMBER:
 	case KR_CHOICE_PREFIX: break;
 	}

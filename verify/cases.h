@@ -14,6 +14,7 @@ enum kr_cases_choice_kind {
 	/* the untold initial value of key a is value b; of a counter: the number whose halves are b and c */
 	KR_CHOICE_INITIAL,
 	KR_CHOICE_INITIAL_ABSENT, /* the untold initial value of counter a is none */
+	KR_CHOICE_INITIAL_FITS,   /* that of counter a is one that observation b allows */
 	KR_CHOICE_MEMBER,   /* the untold initial value of set a has element b (KR_NONE: any) */
 	KR_CHOICE_PREFIX    /* a step of a sum (sums.c) */
 };
@@ -90,7 +91,7 @@ enum kr_status kr_cases_end(struct kr_cases *c);
 
 /* initial_cases.c: what "observation s saw the initial version" says of an untold initial value
  * (KR_LITERAL_TRUE: nothing); that each key has one. */
-enum kr_status kr_cases_initial(struct kr_cases *c, const struct kr_sight *s, uint32_t *literal);
+enum kr_status kr_cases_initial(struct kr_cases *c, uint32_t s, uint32_t *literal);
 enum kr_status kr_cases_add_initials(struct kr_cases *c);
 /* counter k was this number at first */
 enum kr_status kr_cases_initial_count(struct kr_cases *c, kr_key k, int64_t number, bool or_absent,

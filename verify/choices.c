@@ -272,13 +272,12 @@ enum kr_status kr_cases_sight(struct kr_cases *c, const struct kr_sight *x, uint
 /* Adds to the clause that `writer` is the source of observation s. */
 static enum kr_status add_candidate(struct kr_cases *c, uint32_t s, kr_txn writer)
 {
-	const struct kr_sight sight = c->sights.at[s];
 	const struct kr_cases_choice named = {KR_CHOICE_SOURCE, s, writer.i, 0, false};
 	uint32_t id = find_choice(c, &named), literal;
 
 	if (id != KR_NONE)
 		return kr_cases_add(c, kr_sat_yes(id));
-	enum kr_status status = writer.i == KR_NONE ? kr_cases_initial(c, &sight, &literal)
+	enum kr_status status = writer.i == KR_NONE ? kr_cases_initial(c, s, &literal)
 						    : kr_cases_presence(c, writer, &literal);
 	return status == KR_OK ? kr_cases_add(c, literal) : status;
 }
@@ -331,7 +330,7 @@ static enum kr_status add_sight(struct kr_cases *c, uint32_t s)
 		return status;
 	uint32_t id = find_choice(c, &initial);
 	if (id != KR_NONE) {
-		status = kr_cases_initial(c, &sight, &literal);
+		status = kr_cases_initial(c, s, &literal);
 		if (status == KR_OK && literal != KR_LITERAL_TRUE)
 			status = kr_cases_imply(c, kr_sat_yes(id), literal);
 		if (status != KR_OK)

@@ -13,19 +13,25 @@ static enum kr_status zero_or_absent(struct kr_cases *c, uint32_t zero, uint32_t
 	return kr_sat_add(&c->sat, (uint32_t[]){kr_sat_not(either), zero, absent}, 3);
 }
 
-static enum kr_status initial_number(struct kr_cases *c, const struct kr_sight *s, uint32_t *literal)
+/* Of a counter each of whose versions is a known number: that its initial one is what the observation allows.
+ * Which numbers that leaves out, kr_cases_add_initials says. */
+static enum kr_status initial_number(struct kr_cases *c, uint32_t id, uint32_t *literal)
 {
+	const struct kr_sight *s = &c->sights.at[id];
 	struct kr_count want = kr_grow_count(c->v->h, s);
 	uint32_t absent;
 
-	if (want.test == KR_COUNT_NEVER || want.test == KR_COUNT_NO_MATCH)
+	if (want.test == KR_COUNT_NEVER)
 		return KR_OK;
-	enum kr_status status = kr_cases_choose(c,
-		(struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, s->key.i, 0, 0, false}, &absent);
+	if (want.test == KR_COUNT_IS)
+		return kr_cases_initial_count(c, s->key, want.number, want.or_absent, literal);
+	KR_TRY(kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, s->key.i, 0, 0, false},
+		&absent));
 	*literal = want.test == KR_COUNT_ABSENT ? absent : kr_cases_negate(absent);
-	if (status != KR_OK || want.test != KR_COUNT_IS)
-		return status;
-	return kr_cases_initial_count(c, s->key, want.number, want.or_absent, literal);
+	if (want.test == KR_COUNT_ABSENT || (want.test == KR_COUNT_PRESENT && !want.over))
+		return KR_OK;
+	return kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL_FITS, s->key.i, id, 0, false},
+		literal);
 }
 
 /* Of a counter that is a sum: whether it was there. What number it was, the sum tells (sums.c). */
@@ -75,14 +81,15 @@ static enum kr_status member(struct kr_cases *c, kr_key k, uint32_t element, uin
 }
 
 /* Of a counter its number, of a set whether it had an element, or any. */
-static enum kr_status initial_grown(struct kr_cases *c, const struct kr_sight *s, uint32_t *literal)
+static enum kr_status initial_grown(struct kr_cases *c, uint32_t id, uint32_t *literal)
 {
+	const struct kr_sight *s = &c->sights.at[id];
 	enum kr_grow_mode mode = kr_facts_mode(&c->facts, s->key);
 	uint32_t element = KR_NONE;
 	bool shown = false;
 
 	if (mode == KR_GROW_VALUES)
-		return initial_number(c, s, literal);
+		return initial_number(c, id, literal);
 	if (mode == KR_GROW_SUM)
 		return initial_presence(c, s, literal);
 	if (mode != KR_GROW_SET || !kr_grow_tells(&c->facts, s) || (s->part.i == KR_NONE && s->own_count > 0))
@@ -99,11 +106,13 @@ static enum kr_status initial_grown(struct kr_cases *c, const struct kr_sight *s
 }
 
 /* What "observation s saw the initial version" says of an untold initial value; KR_LITERAL_TRUE: nothing. */
-enum kr_status kr_cases_initial(struct kr_cases *c, const struct kr_sight *s, uint32_t *literal)
+enum kr_status kr_cases_initial(struct kr_cases *c, uint32_t id, uint32_t *literal)
 {
+	const struct kr_sight *s = &c->sights.at[id];
+
 	*literal = KR_LITERAL_TRUE;
 	if (c->facts.untold && kr_facts_grows(&c->facts, s->key))
-		return initial_grown(c, s, literal);
+		return initial_grown(c, id, literal);
 	if (!c->facts.untold || c->facts.pins[2 * (size_t)s->key.i].i != KR_NONE ||
 		(s->saw.test != KR_SAW_VALUE && s->saw.test != KR_SAW_OTHER))
 		return KR_OK;
@@ -116,29 +125,73 @@ enum kr_status kr_cases_initial(struct kr_cases *c, const struct kr_sight *s, ui
 
 /* ---- one value each ---- */
 
-/* Says that an untold initial value is one value: a chain of variables per key, "it is one of the values so
- * far", beside the choices of that key. `last` has, per key, the newest variable of its chain. */
-enum kr_status kr_cases_add_initials(struct kr_cases *c)
+/* That what observation x.b allows of the counter is not the value that choice y names. */
+static enum kr_status leave_out(struct kr_cases *c, uint32_t fits, uint32_t other)
 {
-	uint32_t nkeys = c->v->h->keys.n, *last = kr_mem_alloc(c->mem, nkeys, sizeof *last), so_far;
-	enum kr_status status = last ? KR_OK : KR_NOMEM;
+	const struct kr_cases_choice *x = &c->choices.at[fits], *y = &c->choices.at[other];
+	struct kr_count want = kr_grow_count(c->v->h, &c->sights.at[x->b]);
+	bool absent = y->kind == KR_CHOICE_INITIAL_ABSENT;
+	int64_t number = (int64_t)((uint64_t)y->c << 32 | y->b);
 
-	for (uint32_t k = 0; status == KR_OK && k < nkeys; k++)
-		last[k] = KR_NONE;
-	for (uint32_t i = 0; status == KR_OK && i < c->choices.n; i++) {
+	return kr_grow_count_allows(c->v->h, &want, (kr_key){x->a}, absent, absent ? 0 : number)
+		? KR_OK
+		: kr_cases_imply(c, kr_sat_yes(fits), kr_sat_not(kr_sat_yes(other)));
+}
+
+static bool names_initial(const struct kr_cases_choice *x)
+{
+	return x->kind == KR_CHOICE_INITIAL || x->kind == KR_CHOICE_INITIAL_ABSENT;
+}
+
+/* Each key's choices of an initial value are a list: `last` of the key, then `before` of the choice. */
+static enum kr_status leave_out_all(struct kr_cases *c, const uint32_t *last, const uint32_t *before)
+{
+	for (uint32_t i = 0; i < c->choices.n; i++) {
+		if (c->choices.at[i].kind != KR_CHOICE_INITIAL_FITS)
+			continue;
+		for (uint32_t y = last[c->choices.at[i].a]; y != KR_NONE; y = before[y])
+			KR_TRY(leave_out(c, i, y));
+		KR_TRY(kr_ctx_tick(c->v->ctx));
+	}
+	return KR_OK;
+}
+
+/* Says that an untold initial value is one value: a chain of variables per key, "it is one of the values so
+ * far", beside the choices of that key. */
+static enum kr_status one_each(struct kr_cases *c, uint32_t *last, uint32_t *before, uint32_t *so_far)
+{
+	for (uint32_t i = 0; i < c->choices.n; i++) {
 		const struct kr_cases_choice *x = &c->choices.at[i];
 
-		if (x->kind != KR_CHOICE_INITIAL && x->kind != KR_CHOICE_INITIAL_ABSENT)
+		if (!names_initial(x))
 			continue;
-		status = kr_sat_new_var(&c->sat, &so_far);
-		if (status == KR_OK && last[x->a] != KR_NONE)
-			status = kr_cases_imply(c, kr_sat_yes(last[x->a]), kr_sat_not(kr_sat_yes(i)));
-		if (status == KR_OK && last[x->a] != KR_NONE)
-			status = kr_cases_imply(c, kr_sat_yes(last[x->a]), kr_sat_yes(so_far));
-		if (status == KR_OK)
-			status = kr_cases_imply(c, kr_sat_yes(i), kr_sat_yes(so_far));
-		last[x->a] = so_far;
+		uint32_t other = last[x->a];
+		KR_TRY(kr_sat_new_var(&c->sat, &so_far[i]));
+		if (other != KR_NONE) {
+			KR_TRY(kr_cases_imply(c, kr_sat_yes(so_far[other]), kr_sat_not(kr_sat_yes(i))));
+			KR_TRY(kr_cases_imply(c, kr_sat_yes(so_far[other]), kr_sat_yes(so_far[i])));
+		}
+		KR_TRY(kr_cases_imply(c, kr_sat_yes(i), kr_sat_yes(so_far[i])));
+		before[i] = other;
+		last[x->a] = i;
 	}
+	return leave_out_all(c, last, before);
+}
+
+enum kr_status kr_cases_add_initials(struct kr_cases *c)
+{
+	uint32_t nkeys = c->v->h->keys.n, n = c->choices.n;
+	uint32_t *last = kr_mem_alloc(c->mem, nkeys, sizeof *last);
+	uint32_t *before = kr_mem_alloc(c->mem, n, sizeof *before);
+	uint32_t *so_far = kr_mem_alloc(c->mem, n, sizeof *so_far);
+	enum kr_status status = KR_NOMEM;
+
+	for (uint32_t k = 0; last && k < nkeys; k++)
+		last[k] = KR_NONE;
+	if (last && before && so_far)
+		status = one_each(c, last, before, so_far);
 	kr_mem_free(c->mem, last, nkeys, sizeof *last);
+	kr_mem_free(c->mem, before, n, sizeof *before);
+	kr_mem_free(c->mem, so_far, n, sizeof *so_far);
 	return status;
 }

@@ -8,6 +8,10 @@
  * snapshot, the transaction. No connection is made again behind our back, and UPDATE has no RETURNING here:
  * so no updates by condition. Only the database krait_lab is made, and dropped.
  *
+ * mariadb:engine=rocksdb is the same with tables of MyRocks, which has two levels only: at REPEATABLE READ a
+ * snapshot, and who writes a row that has changed since is refused, so it is snapshot isolation; there are no
+ * locks of gaps. Rows stay locked until the commit here, too, and that comes behind the binary log.
+ *
  * Longer than usual: a driver is one file. */
 #define _GNU_SOURCE
 #include <mysql.h>
@@ -23,6 +27,8 @@
 KL_NEEDS("libmariadb", "libmariadb-dev");
 
 #define GALERA "/usr/lib/galera/libgalera_smm.so"
+#define PLUGINS "/usr/lib/mysql/plugin"
+#define MYROCKS "ha_rocksdb.so"
 enum { TEXT = 1200 };
 
 static const struct kl_level levels[] = {
@@ -37,13 +43,20 @@ static const struct kl_level levels[] = {
 /* Of Galera: who commits is certified against writes of others, not against what it has read. */
 static const char *const cluster_keeps[] = {"si", "si", "pl-2", "pl-2", "pl-1"};
 
+/* Any other level is refused there. */
+static const struct kl_level rocksdb_levels[] = {
+	{"rr", "REPEATABLE READ", "si", "si", NULL},
+	{"rc", "READ COMMITTED", "pl-2", "pl-2", NULL},
+	{0},
+};
+
 /* _bin: the bytes decide, as in the trace. Sets are kept as lists are: one key is one row. */
 static const char *const schema[] = {
 	"CREATE DATABASE krait_lab",
 	"CREATE TABLE krait_lab.kv (k VARCHAR(40) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY, v "
-	"BIGINT NOT NULL) ENGINE=InnoDB",
+	"BIGINT NOT NULL) ENGINE=%s",
 	"CREATE TABLE krait_lab.lists (k VARCHAR(40) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY, v "
-	"MEDIUMTEXT NOT NULL) ENGINE=InnoDB",
+	"MEDIUMTEXT NOT NULL) ENGINE=%s",
 };
 
 /* Objects are x, y, z; their neighbours begin with the same letter. */
@@ -74,6 +87,8 @@ struct maria_client {
 	const struct kl_level *level; /* that the session is set to; NULL: none so far */
 };
 
+static bool is_rocksdb(const struct kl_store *store) { return store->driver->levels == rocksdb_levels; }
+
 static MYSQL *open_node(struct kl_store *store, const char *database, uint32_t node)
 {
 	const struct address *to = &((const struct mariadb *)store->own)->nodes[node];
@@ -86,6 +101,12 @@ static MYSQL *open_node(struct kl_store *store, const char *database, uint32_t n
 	if (store->connect)
 		/* passwords are there */
 		(void)mysql_options(connection, MYSQL_READ_DEFAULT_GROUP, "krait-lab");
+	if (is_rocksdb(store)) { /* also of tables that a script makes; a server that lacks it says so */
+		(void)mysql_options(connection, MYSQL_INIT_COMMAND,
+			"SET SESSION default_storage_engine = ROCKSDB");
+		(void)mysql_options(connection, MYSQL_INIT_COMMAND,
+			"SET SESSION rocksdb_deadlock_detect = ON");
+	}
 	if (mysql_real_connect(connection, to->host, to->user[0] ? to->user : NULL, NULL, database, to->port,
 		    store->relayed[0]       ? store->relayed
 			    : to->socket[0] ? to->socket
@@ -122,10 +143,21 @@ static enum kl_answer meaning(unsigned code)
 	}
 }
 
+/* MyRocks has one code for a deadlock and for a row that has changed since the snapshot, and one for all that
+ * RocksDB says itself: there, that it has forgotten too much to know whether a row has changed. */
+static enum kl_answer meaning_of(unsigned code, const char *message)
+{
+	if (code == 1213 && strstr(message, "(snapshot conflict)"))
+		return KL_REFUSED;
+	if (code == 1296 && strstr(message, "RocksDB status: try again"))
+		return KL_REFUSED;
+	return meaning(code);
+}
+
 static enum kl_answer fail(struct maria_client *c, struct kl_result *result)
 {
 	unsigned code = mysql_errno(c->connection);
-	enum kl_answer answer = meaning(code);
+	enum kl_answer answer = meaning_of(code, mysql_error(c->connection));
 	char text[16];
 
 	result->answered = kl_now();
@@ -318,7 +350,9 @@ static enum kl_answer set_level(struct kl_client *client, struct kl_result *resu
 		"SET SESSION TRANSACTION ISOLATION LEVEL %s", client->level->sent);
 
 	if (answer == KL_OK && client->store->directed)
-		answer = plain(client, result, "SET SESSION innodb_lock_wait_timeout = 10");
+		answer = plain(client, result,
+			is_rocksdb(client->store) ? "SET SESSION rocksdb_lock_wait_timeout = 10"
+						  : "SET SESSION innodb_lock_wait_timeout = 10");
 	if (answer == KL_OK && snapshot)
 		return plain(client, result, "SET SESSION innodb_snapshot_isolation = ON");
 	return answer == KL_OK && c->level && strcmp(c->level->name, "rr+si") == 0
@@ -471,6 +505,9 @@ static bool start_node(struct kl_store *store, uint32_t node)
 	const char *argv[24] = {m->command, "--no-defaults", data, path, "--skip-networking",
 		"--binlog-format=ROW", "--innodb-lock-wait-timeout=2", "--innodb-flush-log-at-trx-commit=2",
 		"--max-connections=1100"};
+	/* what is committed is the system's: else a server that is killed takes its log's end with it */
+	const char *const rocksdb[] = {"--plugin-load-add=" MYROCKS, "--rocksdb-lock-wait-timeout=2",
+		"--rocksdb-flush-log-at-trx-commit=2", "--rocksdb-manual-wal-flush=OFF", NULL};
 	const char *const alone[] = {"--pid-file=pid", log, NULL};
 	const char *const clustered[] = {"--wsrep-on=ON", "--wsrep-provider=" GALERA,
 		"--wsrep-sst-method=rsync", "--innodb-autoinc-lock-mode=2", group, options, receive, address,
@@ -497,6 +534,8 @@ static bool start_node(struct kl_store *store, uint32_t node)
 	(void)snprintf(address, sizeof address, "--wsrep-node-address=127.0.0.1:%d", m->ports[node]);
 	(void)snprintf(name, sizeof name, "--wsrep-node-name=n%u", node);
 	for (const char *const *more = store->nodes > 1 ? clustered : alone; *more; more++)
+		argv[n++] = *more;
+	for (const char *const *more = rocksdb; is_rocksdb(store) && *more; more++)
 		argv[n++] = *more;
 	return kl_home_start(store, node, argv);
 }
@@ -534,8 +573,11 @@ static bool start_server(struct kl_store *store) { return kl_each_node(store, re
 static bool make_server(struct kl_store *store)
 {
 	struct mariadb *m = store->own;
-	char install[512], data[300];
+	char install[512], data[300], plugin[512];
 
+	if (is_rocksdb(store) &&
+		!kl_program(store, MYROCKS, store->driver->package, store->driver->folders, plugin))
+		return false;
 	if (!kl_program(store, "mariadb-install-db", "mariadb-server", NULL, install) ||
 		!kl_program(store, "mariadbd", "mariadb-server", NULL, m->command))
 		return false;
@@ -672,7 +714,8 @@ static bool load(struct kl_store *store, const struct kl_row *rows, size_t count
 	if (connection && store->certificate)
 		note_log(store, connection);
 	for (size_t i = 0; i < sizeof schema / sizeof schema[0] && fine; i++) {
-		fine = tell(store, connection, schema[i]);
+		(void)snprintf(text, sizeof text, schema[i], is_rocksdb(store) ? "ROCKSDB" : "InnoDB");
+		fine = tell(store, connection, text);
 		m->made |= fine;
 	}
 	fine = fine && (!store->spread || tell(store, connection, partitions)) &&
@@ -810,8 +853,11 @@ static bool is_blocked(struct kl_store *store, struct kl_client *client)
 	if (!m->monitor)
 		return false;
 	(void)snprintf(text, sizeof text,
-		"SELECT 1 FROM information_schema.innodb_trx WHERE trx_mysql_thread_id = %lu AND trx_state = "
-		"'LOCK WAIT'",
+		is_rocksdb(store)
+			? "SELECT 1 FROM information_schema.rocksdb_trx WHERE thread_id = %lu AND "
+			  "waiting_key <> ''"
+			: "SELECT 1 FROM information_schema.innodb_trx WHERE trx_mysql_thread_id = %lu AND "
+			  "trx_state = 'LOCK WAIT'",
 		mysql_thread_id(((struct maria_client *)client)->connection));
 	MYSQL_RES *rows = ask(store, m->monitor, text);
 	bool blocked = rows && mysql_num_rows(rows) > 0;
@@ -825,6 +871,41 @@ static void show_statement(const struct kl_client *client, const struct kl_op *o
 	if (!write_op(op, out, size))
 		out[0] = '\0';
 }
+
+static const struct kl_driver rocksdb = {
+	.abi = KL_ABI,
+	.name = "mariadb:engine=rocksdb",
+	.title = "MariaDB (MyRocks)",
+	.library = "libmariadb",
+	.levels = rocksdb_levels,
+	.operations = ((KL_BIT(KL_KINDS) - 1) & ~KL_BIT(KL_UPDATE)) | KL_LOCKING | KL_BIT(KL_SQL),
+	.facts = KL_SESSIONS | KL_PARTITIONS,
+	.program = MYROCKS,
+	.package = "mariadb-plugin-rocksdb",
+	.folders = PLUGINS,
+	.start = start,
+	.stop = stop,
+	.restart = start_server,
+	.load = load,
+	.connect = connect_client,
+	.connect_to = connect_to,
+	.begin = begin,
+	.run = run,
+	.commit = commit,
+	.rollback = rollback,
+	.hang_up = hang_up,
+	.close = close_client,
+	.order = order,
+	.kill_clients = kill_clients,
+	.socket = socket_of,
+	.processes = kl_home_processes,
+	.blocked = is_blocked,
+	.silence_ms = 20,
+	.look_ms = 20,
+	.statement = show_statement,
+};
+
+static const struct kl_driver *const others[] = {&rocksdb, NULL};
 
 KL_EXPORT const struct kl_driver krait_driver = {
 	.abi = KL_ABI,
@@ -860,4 +941,5 @@ KL_EXPORT const struct kl_driver krait_driver = {
 	.silence_ms = 20,
 	.look_ms = 150,
 	.statement = show_statement,
+	.others = others,
 };

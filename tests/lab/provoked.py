@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -66,7 +67,7 @@ def column(driver, *options, dirty_writes=False, seconds=COLUMN_SECONDS):
 
 
 def table_of(driver):
-    with open(f"lab/expect/{driver}.tsv") as file:
+    with open(f"lab/expect/{re.sub('[^a-z0-9]', '-', driver)}.tsv") as file:
         rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
     return rows[0][1:], {row[0]: row[1:] for row in rows[1:]}
 

@@ -92,8 +92,8 @@ class Servers:
         return f"127.0.0.1:{port}"
 
 
-def wait_until(what, seconds=60):
+def wait_until(what, seconds=60, pause=0.1):
     end = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < end
-        time.sleep(0.1)
+        time.sleep(pause)

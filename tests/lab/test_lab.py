@@ -11,7 +11,8 @@ import subprocess
 import sys
 import time
 
-from lab import FOLDER, LAB, TRACE, check, main, read, run
+from lab import FOLDER, KRAIT, LAB, TRACE, check, main, read, run
+from servers import wait_until
 
 SEEDS = int(os.environ.get("KRAIT_LAB_SEEDS", "4"))
 KILLS = int(os.environ.get("KRAIT_LAB_KILLS", "6"))
@@ -367,6 +368,9 @@ def next_point(path, last):
         time.sleep(0.002)
 
 
+FALSE = b'{"id":"c0.99999","s":"c0","begin":[1,2],"end":[3,4],"status":"committed","ops":[["r","r00",424242,{"t":[2,3]}]]}\n'
+
+
 def fail_machine(path, to, point, chance):
     """Files as a machine that fails may leave them behind: what was synced, and anything from there on. The ids that were synced."""
     head, *lines = point[0].splitlines(keepends=True)
@@ -376,8 +380,7 @@ def fail_machine(path, to, point, chance):
         trace = file.read()
     synced, later = trace[:offset], trace[offset:]
     assert synced.endswith(b"\n")
-    false = b'{"id":"c0.99999","s":"c0","begin":[1,2],"end":[3,4],"status":"committed","ops":[["r","r00",424242,{"t":[2,3]}]]}\n'
-    rest = chance.choice((b"", bytes(5000), later[:chance.randrange(len(later) + 1)], false, later.replace(b"committed", b"aborted"), bytes(4096) + later[4096:]))
+    rest = chance.choice((b"", bytes(5000), later[:chance.randrange(len(later) + 1)], FALSE, later.replace(b"committed", b"aborted"), bytes(4096) + later[4096:]))
     os.makedirs(to + ".live")
     with open(to, "wb") as file:
         file.write(synced + rest)
@@ -433,6 +436,90 @@ def test_machine_that_fails():
         assert reads <= written_values(txns) | set(header["initial"].items()), (i, reads - written_values(txns) - set(header["initial"].items()))
         if i < 3:
             assert check("-l", level, "--timeout", "20", path=broken)[level] != "violated", (i, level)
+
+
+def on_disk(disk, path):
+    """What a disk has of a file or folder (disk.c); None: nothing is sure."""
+    try:
+        with open(os.path.join(disk, str(os.stat(path).st_ino if isinstance(path, str) else path)), "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def names_on_disk(disk, folder):
+    """Names, each with its inode."""
+    return {name: int(inode) for inode, name in (line.split(" ", 1) for line in (on_disk(disk, folder) or b"").decode().splitlines())}
+
+
+def lose_power(disk, folder, to, i, chance):
+    """A recording's files as the disk has them for sure; behind that, and in those of which it has nothing, anything."""
+    above = names_on_disk(disk, folder)
+    names = names_on_disk(disk, os.path.join(folder, "trace.live"))
+    assert {"trace", "trace.live"} <= set(above) and {"synced", "boot", "0"} <= set(names) and "final" not in names, (above, names)
+    os.makedirs(os.path.join(to, "trace.live"))
+    for name, inode in (("trace", above["trace"]), *((f"trace.live/{name}", inode) for name, inode in names.items() if not name.startswith("."))):
+        content = on_disk(disk, inode)
+        with open(os.path.join(to, name), "wb") as file:
+            if name == "trace":
+                with open(os.path.join(folder, "trace"), "rb") as whole:
+                    later = whole.read()[len(content):]
+                file.write(content + (later, FALSE, bytes(5000), later[:len(later) // 2], b"", chance.randbytes(5000))[i % 6])
+            elif name == "trace.live/boot":
+                file.write(b"another start\n")
+            else:
+                file.write(chance.choice((b"", bytes(300_000), FALSE, chance.randbytes(5000))) if content is None else content)
+
+
+def test_power_that_fails():
+    """Of all that the recorder wrote just what it had synced by then is there, by the names that were synced: enough to recover what the database did until one point by the next but one."""
+    library = os.path.join(os.path.dirname(KRAIT), "..", "tests", "lab", "disk.so")
+    environment = os.environ | {"LD_PRELOAD": library, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
+    chance = random.Random(6)
+    for i in range(KILLS):
+        disk, folder, to = (os.path.join(FOLDER.name, f"{name}{i}") for name in ("disk", "power", "lost"))
+        path, log = os.path.join(folder, "trace"), os.path.join(FOLDER.name, f"power{i}.log")
+        os.mkdir(disk)
+        os.mkdir(folder)
+        level, workload = (("pl-ss", "registers"), ("si", "registers:rmw=80"), ("pl-2", "ranges:mix=2"))[i % 3]
+        lab = subprocess.Popen([LAB, "record", "-q", "-d", "sim", "-l", level, "-w", workload, "--connect", f"log={log}", "--txns", "1000000", "--rate", "2000", "--think", "20", "--fsync", "0.05", "-o", path], stderr=subprocess.DEVNULL, env=environment | {"KRAIT_TEST_DISK": disk})
+        try:
+            synced = lambda: names_on_disk(disk, path + ".live").get("synced") if os.path.exists(path + ".live") else None
+            wait_until(lambda: synced() and names_on_disk(disk, folder), pause=0.002)
+            time.sleep(chance.random() * 0.5)
+            done = logged(log) if os.path.exists(log) else set()
+            for _ in range(2):
+                last = synced()
+                wait_until(lambda: synced() != last, pause=0.002)
+            time.sleep(chance.random() * 0.1)
+        finally:
+            lab.kill()
+            lab.wait()
+        lose_power(disk, folder, to, i, chance)
+        recovered = subprocess.run([LAB, "recover", os.path.join(to, "trace")], capture_output=True, text=True)
+        assert recovered.returncode == 0 and "the machine has failed since" in recovered.stderr, (i, recovered)
+        header, txns, _ = read(os.path.join(to, "trace"))
+        missing = {(key, value) for key, value in done - written_values(txns) if not key.startswith("n")}
+        assert not missing and len(txns) > 1, (i, len(done), sorted(missing)[:5])
+        reads = {(op[1], op[2]) for txn in txns if txn["status"] == "committed" for op in txn["ops"] if op[0] == "r" and isinstance(op[2], int)}
+        assert reads <= written_values(txns) | set(header["initial"].items()), i
+        assert i >= 3 or check("-l", level, "--timeout", "20", path=os.path.join(to, "trace"))[level] != "violated", (i, level)
+
+
+def test_cut_at_the_point():
+    """Later lines are left out where their client has none in the point, too, and however whole they are: what they saw may have lost its writer."""
+    run("-d", "sim", "--clients", "2", "--txns", "3")
+    with open(TRACE) as file:
+        header, *lines = file.read().replace('"complete":true', '"complete":false', 1).splitlines(keepends=True)
+    line = {json.loads(text)["id"]: text for text in lines}
+    path = TRACE + ".cut"
+    os.mkdir(path + ".live")
+    kept = header + line["c0.0"] + line["c1.0"]
+    for name, text in (("", kept + line["c1.1"] + line["c1.2"] + line["c0.2"]), (".live/synced", f'{{"offset":{len(kept)},"clients":2}}\n' + line["c0.1"] + '{"complete":true}\n'), (".live/boot", "another\n"), (".live/1", "torn")):
+        with open(path + name, "w") as file:
+            file.write(text)
+    done = subprocess.run([LAB, "recover", path], capture_output=True, text=True)
+    assert done.returncode == 0 and {txn["id"] for txn in read(path)[1]} == {"c0.0", "c1.0", "c0.1"}, done
 
 
 def test_machine_that_was_not_synced():

@@ -14,7 +14,7 @@ import sys
 import time
 
 from lab import FOLDER, LAB, TRACE, TRIES, check, keeps, main, read, reads_only, run, shows, standby_lags
-from servers import Servers
+from servers import Servers, wait_until
 
 SQLITE = ("wal", "wal-immediate", "journal")
 
@@ -269,6 +269,74 @@ def test_lab_mariadb_faults():
     assert any(txn["status"] == "unknown" for txn in read()[1])
     _, said = run("-d", "mariadb", "--faults", "kill-backend@1s", status=254)
     assert "fault kill-backend needs" in said, said
+
+
+def failed_with(code):
+    return sum(op[0] == "failed" and op[2].get("code") == code for txn in read()[1] for op in txn["ops"])
+
+
+MYROCKS = "mariadb:engine=rocksdb"
+
+
+def test_lab_myrocks():
+    """Tables of MyRocks: REPEATABLE READ is snapshot isolation, and no more; the order of the log decides, which tells each version that reads show."""
+    for level, workload in (("rr", "registers:rmw=80,locks=30"), ("rr", "ranges:mix=2"), ("rr", "append"), ("rc", "ranges"), ("rc", "counters")):
+        _, said = keeps(MYROCKS, level, workload)
+        assert "not in the trace" not in said and (level == "rc" or failed_with("1213")), said
+        kept = {"rr": "si", "rc": "pl-2"}[level]
+        assert workload == "append" or check("-l", kept, "--checker", "emme")[kept] == "satisfied", (level, workload)
+    header, txns, orders = read()
+    assert (header["lab"]["driver"], header["name"]) == (MYROCKS, "MariaDB (MyRocks), rc") and len(orders) == 3 and not any("serial" in txn for txn in txns)
+    shows(MYROCKS, "rr", "registers:rmw=80", "ser")
+    assert check("-l", "pl-2+")["pl-2+"] == "satisfied"
+    shows(MYROCKS, "rc", "registers:rmw=80", "pl-2+")
+    run("-d", MYROCKS, "-l", "rr", "-w", "examples/lab/partial-snapshot.sql", "--check", "si")  # tables of scripts, too
+    assert "aborted" in {txn["status"] for txn in read()[1]}
+    for options, message in ((("-l", "ser"), "has no level 'ser'"), (("--nodes", "2"), "has no private cluster"), (("--profile",), "there is none for this level")):
+        _, said = run("-d", MYROCKS, *options, status=254)
+        assert message in said, said
+
+
+def test_lab_myrocks_faults():
+    """What was committed outlives the server, and the log and the tables agree on it."""
+    for fault in ("kill-client@300ms,every=500ms", "kill-server@500ms,every=1s", "cut@500ms,every=500ms"):
+        txns, _ = goes_on(fault, MYROCKS, "-w", "registers:rmw=80", "--duration", "4", "--rate", "400", "--lost", "3", "--check", "keeps")
+        assert check("-l", "si", "--checker", "emme")["si"] == "satisfied", fault
+        assert "unknown" in {txn["status"] for txn in txns}
+    assert of_the_lab() == ([], [])
+
+
+OWN_TABLE = """-- setup
+CREATE TABLE t (k INT PRIMARY KEY, v BIGINT);
+INSERT INTO t VALUES (0, 10), (1, 11);
+-- transaction change
+SELECT v FROM t WHERE k = :key(2);
+UPDATE t SET v = :value WHERE k = :key;
+"""
+
+
+def test_lab_myrocks_connect():
+    """On a server of one's own: with the plug-in tables are made of it, and nothing else is touched; without it nothing is made, InnoDB's neither."""
+    run("-d", MYROCKS, "--txns", "5")
+    with Servers() as servers:
+        folder = servers.mariadb("--skip-networking", "--plugin-load-add=ha_rocksdb.so", "--log-bin=binlog", "--binlog-format=ROW")
+        address = f"socket={folder}/s user=root"
+        before = servers.mysql(folder, "SHOW DATABASES")
+        for _ in range(2):
+            keeps(MYROCKS, "rr", "registers:rmw=80", "--connect", address)
+            assert check("-l", "si", "--checker", "emme")["si"] == "satisfied" and failed_with("1213")
+        assert servers.mysql(folder, "SHOW DATABASES") == before
+        path = os.path.join(FOLDER.name, "own.sql")
+        with open(path, "w") as file:
+            file.write(OWN_TABLE)
+        for workload in (path, "registers"):
+            lab = subprocess.Popen([LAB, "record", "-q", "-d", MYROCKS, "--connect", address, "-w", workload, "--duration", "3", "-o", TRACE])
+            engines = []
+            wait_until(lambda: engines.extend(servers.mysql(folder, "SELECT engine FROM information_schema.tables WHERE table_schema = 'krait_lab'")) or engines or lab.poll() is not None)
+            assert lab.wait(60) == 0 and set(engines) == {"ROCKSDB"}, (workload, engines)
+        folder = servers.mariadb()
+        _, said = run("-d", MYROCKS, "--connect", f"socket={folder}/s user=root", status=255)
+        assert "Unknown storage engine 'ROCKSDB'" in said and "krait_lab" not in servers.mysql(folder, "SHOW DATABASES"), said
 
 
 def test_lab_programs():

@@ -81,6 +81,23 @@ def test_lab_own_mariadb_replica():
         assert read()[0]["lab"]["connect"] == [f"{first}/s", f"127.0.0.1:{port}"]
 
 
+def test_lab_own_myrocks_replica():
+    """The same with tables of MyRocks, at both servers: what only reads goes to either, and the log of the first one tells the versions."""
+    run("-d", "mariadb:engine=rocksdb", "--txns", "5")  # 77 where it is not there
+    port = free_port()
+    with Servers() as servers:
+        plugin = "--plugin-load-add=ha_rocksdb.so"
+        first = servers.mariadb("--bind-address=127.0.0.1", f"--port={port}", "--server-id=1", "--log-bin=binlog", "--binlog-format=ROW", plugin)
+        replica = servers.mariadb("--skip-networking", "--server-id=2", plugin)
+        assert servers.mysql(replica, f"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={port}, MASTER_USER='root', MASTER_USE_GTID=slave_pos; START SLAVE") is not None
+        _, said = run("-d", "mariadb:engine=rocksdb", "-l", "rr", "--connect", f"socket={first}/s user=root", "--nodes", f"socket={replica}/s", "--spread", "transactions", "-w", "registers:rmw=80", "--txns", "80", "--check", "si", "--timeout", "60")
+        header, txns, orders = read()
+        assert "node n1 only reads" in said and header["lab"]["only_read"] == ["n1"] and header["lab"]["levels"][0]["keeps"] is None, said
+        assert any(reads_only(txn) for txn in txns) and any("version_order" in line for line in orders)
+        wait_until(lambda: servers.mysql(replica, "SHOW DATABASES LIKE 'krait_lab'") == [])
+        assert "Yes" in servers.mysql(replica, "SHOW SLAVE STATUS"), "it still follows"
+
+
 def test_lab_own_galera():
     """All nodes write, and what SERIALIZABLE is there shows: who commits is not certified against what it has read."""
     with Servers() as servers:

@@ -1,6 +1,6 @@
 /* Checkers that take an order from the trace, against brute force. Enne: a random place for each transaction, or one of a serial order that there is: satisfied iff the oracle's replay agrees with
  * that order, and a violation is labelled. King Cobra: a violation is labelled as one under the given version orders iff the history without them is serializable. Emme: with the version orders of one order of all transactions, right or with two versions swapped,
- * verdicts on ser and si are those of brute force.
+ * verdicts on ser, si, pl-2 and pl-2.99 are those of brute force.
  *
  * KRAIT_ORACLE_COUNT, KRAIT_ORACLE_SEED: as for oracle_oracle. */
 #include <setjmp.h>
@@ -16,6 +16,7 @@
 #include "checkers/check.h"
 #include "frontend/model/operation.h"
 #include "asked.h"
+#include "levels.h"
 #include "oracle.h"
 #include "tiny.h"
 
@@ -246,8 +247,21 @@ static const char *judge_emme(enum oracle_answer right, const struct kr_verdict 
 	return NULL;
 }
 
+static enum oracle_answer brute_force(const struct kr_history *h, const char *level, enum kr_order order)
+{
+	struct oracle_answers all;
+
+	if (strcmp(level, "ser") == 0)
+		return oracle_replay(h, order, work);
+	if (strcmp(level, "si") == 0)
+		return oracle_si(h, order, work);
+	oracle_levels(h, work, &all);
+	return all.at[oracle_level_of(level)][order];
+}
+
 static void emme_agrees_with_brute_force(void **state)
 {
+	static const char *const levels[] = {"ser", "pl-2", "ser", "si", "pl-2.99"};
 	uint64_t count = asked_number("KRAIT_ORACLE_COUNT", 11000), outcomes[3] = {0}, only = 0;
 	struct kr_rng rng;
 
@@ -255,7 +269,7 @@ static void emme_agrees_with_brute_force(void **state)
 	kr_rng_init(&rng, asked_number("KRAIT_ORACLE_SEED", 5));
 	for (uint64_t n = 0; n < count; n++) {
 		enum kr_order order = (enum kr_order)(n / TINY_MIXES % 3);
-		bool si = n / TINY_MIXES / 3 % 4 == 3;
+		const char *level = levels[n / TINY_MIXES / 3 % 5];
 		struct placing placing;
 		struct kr_verdict v;
 		struct kr_ctx ctx;
@@ -264,13 +278,13 @@ static void emme_agrees_with_brute_force(void **state)
 		if (!make(n, order, &rng, &ctx, &h, &placing))
 			continue;
 		order_versions(&h, &placing, &rng);
-		enum kr_status status = ask(&ctx, &h, "emme", si ? "si" : "ser", order, &v, &err);
+		enum kr_status status = ask(&ctx, &h, "emme", level, order, &v, &err);
 		const char *why = status && status != KR_UNSUPPORTED ? err.text : NULL;
 		if (!status)
-			why = judge_emme(si ? oracle_si(&h, order, work) : oracle_replay(&h, order, work), &v);
+			why = judge_emme(brute_force(&h, level, order), &v);
 		if (why) {
 			asked_print(&ctx, &h);
-			fail_msg("history %llu, level %s, order %s: %s", (unsigned long long)n, si ? "si" : "ser", kr_order_name(order), why);
+			fail_msg("history %llu, level %s, order %s: %s", (unsigned long long)n, level, kr_order_name(order), why);
 		}
 		outcomes[v.outcome] += status == KR_OK;
 		only += v.outcome == KR_VIOLATED && v.given == KR_GIVEN_ONLY;
