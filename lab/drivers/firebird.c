@@ -320,8 +320,11 @@ static bool start(struct kl_store *store)
 	(void)setenv("FIREBIRD_LOCK", folder, 1);
 	(void)setenv("FIREBIRD_TMP", folder, 1);
 	(void)snprintf(sql, sizeof sql, "CREATE DATABASE '%s' USER 'SYSDBA' PAGE_SIZE 8192", firebird->path);
-	if (isc_dsql_execute_immediate(status, &db, &none, 0, sql, SQL_DIALECT_V6, NULL) != 0)
-		return tell_failure(store, status);
+	if (isc_dsql_execute_immediate(status, &db, &none, 0, sql, SQL_DIALECT_V6, NULL) != 0) {
+		/* without an engine of its own the client's library asks for a server */
+		return status[1] == isc_network_error ? kl_lacks(store, "Firebird's embedded engine")
+						      : tell_failure(store, status);
+	}
 	(void)isc_detach_database(status, &db);
 	return true;
 }
