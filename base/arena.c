@@ -1,7 +1,7 @@
 /* Arena: objects are cut from the front of zeroed blocks whose sizes double from 4 KiB to 1 MiB, so that a
  * small run stays small and a large one makes few calls. What does not leave room for four like it in a
- * largest block gets a block of its own, put behind the newest so that the rest of that one stays in use: at
- * most a quarter of a block is lost. Text is packed without padding. */
+ * largest block lies by itself, and the rest of the newest block stays in use: at most a quarter of a block
+ * is lost. Text is packed without padding. */
 #include "base/arena.h"
 
 #include <stdarg.h>
@@ -52,10 +52,14 @@ static struct kr_arena_block *new_block(struct kr_arena *arena, size_t size)
 	return block;
 }
 
-static void *alloc_own(struct kr_arena *arena, size_t bytes)
+#ifdef KR_DEBUG_ARENA
+
+/* Each object has a block, so that tools for memory see where it ends. */
+static void *alloc_bytes(struct kr_arena *arena, size_t bytes, size_t align)
 {
 	size_t size;
 
+	(void)align;
 	if (!kr_add(bytes, sizeof(struct kr_arena_block), &size))
 		return NULL;
 
@@ -63,22 +67,9 @@ static void *alloc_own(struct kr_arena *arena, size_t bytes)
 
 	if (!block)
 		return NULL;
-	if (arena->blocks) {
-		block->next = arena->blocks->next;
-		arena->blocks->next = block;
-	} else {
-		arena->blocks = block;
-		arena->left = 0;
-	}
+	block->next = arena->blocks;
+	arena->blocks = block;
 	return block->data;
-}
-
-#ifdef KR_DEBUG_ARENA
-
-static void *alloc_bytes(struct kr_arena *arena, size_t bytes, size_t align)
-{
-	(void)align;
-	return alloc_own(arena, bytes);
 }
 
 #else
@@ -101,13 +92,26 @@ static bool add_block(struct kr_arena *arena, size_t bytes)
 	return true;
 }
 
+/* Nothing of it is touched here: where it is not used it takes no memory. */
+static void *alloc_large(struct kr_arena *arena, size_t bytes)
+{
+	struct kr_arena_taken *taken = KR_NEW(arena, struct kr_arena_taken);
+	void *at = taken ? kr_mem_alloc(arena->mem, bytes, 1) : NULL;
+
+	if (!at)
+		return NULL;
+	*taken = (struct kr_arena_taken){arena->taken, at, bytes};
+	arena->taken = taken;
+	return at;
+}
+
 static void *alloc_bytes(struct kr_arena *arena, size_t bytes, size_t align)
 {
 	size_t left = arena->left & ~(align - 1);
 
 	if (left == 0 || bytes > left) {
-		if (bytes > OWN_BLOCK) /* behind one whose size says how large the next one is to be */
-			return arena->blocks || add_block(arena, 0) ? alloc_own(arena, bytes) : NULL;
+		if (bytes > OWN_BLOCK)
+			return alloc_large(arena, bytes);
 		if (!add_block(arena, bytes))
 			return NULL;
 		left = arena->left;
