@@ -77,7 +77,10 @@ static bool keep_edge(struct kr_repair *r, struct kr_link link)
 	return is_idle(r, link) || kr_vec_push(&r->ir->ctx->mem, &r->edges, link);
 }
 
-/* The edges of "a before b" that do not depend on other choices, made when they are first asked for. */
+/* Of versions that very many have read the edges are made anew each time: all of them would take gigabytes. */
+enum { KEPT_MOST = 64 };
+
+/* The edges of "a before b" that do not depend on other choices. They stay until the next ones are made. */
 static enum kr_status order_edges(struct kr_repair *r, kr_lit l, kr_version a, kr_version b,
 	struct kr_repair_edges *out)
 {
@@ -88,15 +91,18 @@ static enum kr_status order_edges(struct kr_repair *r, kr_lit l, kr_version a, k
 	*out = r->edges_of.at[l.i];
 	if (out->made)
 		return KR_OK;
-	out->first = r->edges.n;
+	r->edges.n = out->first = r->kept;
 	bool ok = keep_edge(r, kr_repair_ww(r, a, b));
 	for (uint32_t o = r->known_head[a.i]; o != KR_NONE && ok; o = r->reader_next[o])
 		if (kr_repair_overwrites(r, o, b))
 			ok = keep_edge(r, kr_repair_rw(r, o, b));
 	out->end = r->edges.n;
+	if (!ok || out->end - out->first > KEPT_MOST)
+		return ok ? KR_OK : KR_NOMEM;
 	out->made = true;
 	r->edges_of.at[l.i] = *out;
-	return ok ? KR_OK : KR_NOMEM;
+	r->kept = out->end;
+	return KR_OK;
 }
 
 static enum kr_status choose_order(struct kr_repair *r, kr_lit l, kr_version a, kr_version b, bool *broken)

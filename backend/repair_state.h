@@ -51,6 +51,7 @@ struct kr_repair {
 	uint32_t *known_head;
 	KR_VEC(struct kr_repair_edges) edges_of;
 	KR_VEC(struct kr_link) edges;
+	uint32_t kept; /* of edges: those of literals; behind them those that were made last */
 	KR_VEC(uint32_t) reads; /* observations whose source is chosen */
 	/* versions that a version is chosen to come before, the latest first */
 	uint32_t *later_head;

@@ -411,7 +411,7 @@ static enum kr_status find_path(struct finding *f, uint32_t o, uint32_t i)
 		KR_TRY(search(f, (kr_node){any ? t.i : KR_NONE}, rank));
 	if (!any)
 		last = find_sight(f, o);
-	if ((any ? f->reached[t.i] != f->searches : last == KR_NONE))
+	if (any ? f->reached[t.i] != f->searches : last == KR_NONE)
 		return KR_OK;
 	kr_node end = {any ? t.i : writer(f, f->w->source[last]).i}, from = origin(f, end);
 	kr_proof_begin(f->proof);
