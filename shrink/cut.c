@@ -126,6 +126,9 @@ static enum kr_status take_keys(struct cutting *c)
 		kr_value value = take_of_key(c, (kr_key){k}, initial);
 		if (key.i == KR_NONE || value.i == KR_NONE)
 			return KR_NOMEM;
+		if (c->from->keys.at[k].declared)
+			KR_TRY(kr_history_set_kind(c->to, key, (enum kr_key_kind)c->from->keys.at[k].kind,
+				c->err));
 		KR_TRY(initial.i == KR_ABSENT.i ? kr_ctx_tick(c->ctx)
 						: kr_history_set_initial(c->to, key, value, c->err));
 	}

@@ -85,7 +85,8 @@ static void check_one(struct kr_ctx *ctx, const struct kr_history *h, const stru
 	if (!err.status && verdict.outcome == KR_VIOLATED) {
 		if (kr_shrink(ctx, h, &analysis, options, &verdict, &shrunk, &err) != KR_OK)
 			fail_with(ctx, h, options->order, &err);
-		assert_non_null(shrunk.best);
+		if (!shrunk.best)
+			fail_with(ctx, h, options->order, &err);
 		counts->violated++;
 		enum oracle_answer truth = oracle_replay(&shrunk.best->cut.history, options->order, WORK);
 		assert_int_not_equal(truth, ORACLE_SATISFIED);
