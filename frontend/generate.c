@@ -264,7 +264,7 @@ static enum kr_status plant(struct kr_sim *s, struct kr_err *err)
 
 static enum kr_status run(struct kr_sim *s, struct kr_err *err)
 {
-	while ((s->open > 0 || s->begun < s->options->txns || s->plant)) {
+	while (s->open > 0 || s->begun < s->options->txns || s->plant) {
 		if (s->plant && s->open == 0 && s->begun >= s->options->txns / 2) {
 			KR_TRY(plant(s, err));
 			continue;

@@ -19,7 +19,7 @@ static enum kr_status find_guard(struct kr_cases *c, const struct kr_cert_edge *
 	KR_TRY(kr_cases_presence(c, e->from, &out[0]));
 	KR_TRY(kr_cases_presence(c, e->to, &out[1]));
 	*n = 2;
-	if ((e->kind == KR_WR || e->kind == KR_RW)) {
+	if (e->kind == KR_WR || e->kind == KR_RW) {
 		kr_txn writer = e->kind == KR_WR ? e->from : e->source;
 		struct kr_sight seen = *sight;
 		/* an rw of a part says enough by itself, but what was seen of the key matters to others */

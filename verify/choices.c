@@ -417,7 +417,7 @@ static enum kr_status add_sights(struct kr_cases *c)
 {
 	const struct kr_facts *f = &c->facts;
 
-	for (uint32_t next = 0; (next < c->sights.n || c->txns.n > 0 || c->keys.n > 0);) {
+	for (uint32_t next = 0; next < c->sights.n || c->txns.n > 0 || c->keys.n > 0;) {
 		if (next < c->sights.n) {
 			KR_TRY(add_sight(c, next++));
 		} else if (c->keys.n > 0) {

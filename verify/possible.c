@@ -281,7 +281,7 @@ static enum kr_status exclude(struct kr_possible *p)
 	KR_TRY(watch_all(p));
 	if (p->f->grow)
 		KR_TRY(kr_possible_grow(p));
-	while ((p->queue.n > 0 || p->told.n > 0))
+	while (p->queue.n > 0 || p->told.n > 0)
 		KR_TRY(p->queue.n > 0 ? look_again(p, kr_vec_pop(&p->queue))
 				      : look_at_initial(p, kr_vec_pop(&p->told)));
 	return KR_OK;
