@@ -77,7 +77,7 @@ static bool keep_edge(struct kr_repair *r, struct kr_link link)
 	return is_idle(r, link) || kr_vec_push(&r->ir->ctx->mem, &r->edges, link);
 }
 
-/* Of versions that very many have read the edges are made anew each time: all of them would take gigabytes. */
+/* Of versions that very many have read the edges are made anew each time: all could take gigabytes. */
 enum { KEPT_MOST = 64 };
 
 /* The edges of "a before b" that do not depend on other choices. They stay until the next ones are made. */
