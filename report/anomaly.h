@@ -36,6 +36,9 @@ void kr_explain_operation(const struct kr_words *w, const struct kr_certificate 
  * differs. */
 void kr_say_literal(const struct kr_words *w, const struct kr_argument *arg, uint32_t literal, bool present);
 
+/* "T1 read x = 5" */
+void kr_say_sight(const struct kr_words *w, const struct kr_argument_sight *o);
+
 /* No choice of initial values and outcomes explains what was read (unexplained.c): the sentence, and the
  * lines after "Then:". */
 bool kr_is_unexplained(const struct kr_certificate *cert); /* no cycle is needed */

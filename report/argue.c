@@ -54,11 +54,9 @@ static enum kr_status put_choice(struct kr_argument *arg, struct kr_doubt c, uin
 	*out = find_choice(arg, &c);
 	if (*out != KR_NONE)
 		return KR_OK;
-	if (!kr_table_reserve(arg->mem, &arg->choice_index) || !kr_vec_push(arg->mem, &arg->choices, c))
-		return KR_NOMEM;
-	*out = arg->choices.n - 1;
-	kr_table_insert(&arg->choice_index, choice_hash(&c), *out);
-	return KR_OK;
+	*out = arg->choices.n;
+	return kr_table_push(arg->mem, &arg->choice_index, choice_hash(&c), &arg->choices, c) ? KR_OK
+											      : KR_NOMEM;
 }
 
 static struct kr_doubt effect_of(kr_txn t)
@@ -89,15 +87,12 @@ static uint64_t sight_hash(kr_txn t, uint32_t op, kr_key k, kr_value part)
 
 static uint32_t find_sight(const struct kr_argument *arg, kr_txn t, uint32_t op, kr_key k, kr_value part)
 {
+	const struct kr_argument_sight *s = arg->sights.at;
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&arg->sight_index, sight_hash(t, op, k, part));
-		(id = kr_table_next(&arg->sight_index, &it)) != KR_NONE;) {
-		const struct kr_argument_sight *s = &arg->sights.at[id];
-		if (s->txn.i == t.i && s->op == op && s->key.i == k.i && s->part.i == part.i)
-			return id;
-	}
-	return KR_NONE;
+	KR_TABLE_FIND(id, &arg->sight_index, sight_hash(t, op, k, part),
+		s[id].txn.i == t.i && s[id].op == op && s[id].key.i == k.i && s[id].part.i == part.i);
+	return id;
 }
 
 /* What of its whole key an ASG's key is, as in an edge of a certificate. */
@@ -178,11 +173,9 @@ static enum kr_status put_sight(struct kr_argument *arg, kr_txn t, uint32_t op, 
 
 	if (o.i == KR_NONE || is_settled(arg->asg, o) || find_sight(arg, t, op, k, part) != KR_NONE)
 		return KR_OK;
-	if (!kr_table_reserve(arg->mem, &arg->sight_index) ||
-		!kr_vec_push(arg->mem, &arg->sights,
-			(struct kr_argument_sight){t, op, k, arg->candidates.n, 0, false, KR_NONE, part}))
+	if (!kr_table_push(arg->mem, &arg->sight_index, sight_hash(t, op, k, part), &arg->sights,
+		    (struct kr_argument_sight){t, op, k, arg->candidates.n, 0, false, KR_NONE, part}))
 		return KR_NOMEM;
-	kr_table_insert(&arg->sight_index, sight_hash(t, op, k, part), arg->sights.n - 1);
 	return add_candidates(arg, o, arg->sights.n - 1);
 }
 

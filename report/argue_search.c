@@ -495,39 +495,33 @@ static void run(struct search *s)
 
 /* ---- set-up ---- */
 
-static bool index_uses(struct search *s)
+static enum kr_status set_up(struct search *s)
 {
 	const struct kr_argument *arg = s->arg;
-	uint32_t nliterals = 2 * arg->choices.n;
+	uint32_t nliterals = 2 * arg->choices.n, ncycles = arg->cert->cycles.n;
 
-	s->uses_first = kr_arena_alloc(&s->arena, (size_t)nliterals + 2, sizeof *s->uses_first);
-	s->uses = kr_arena_alloc(&s->arena, arg->literals.n, sizeof *s->uses);
-	if (!s->uses_first || !s->uses)
-		return false;
+	KR_TRY(kr_arena_new(&s->arena, s->value, nliterals));
+	KR_TRY(kr_arena_new(&s->arena, s->step_of, arg->choices.n));
+	KR_TRY(kr_arena_new(&s->arena, s->yes, ncycles));
+	KR_TRY(kr_arena_new(&s->arena, s->no, ncycles));
+	KR_TRY(kr_arena_new(&s->arena, s->uses_first, (size_t)nliterals + 2));
+	KR_TRY(kr_arena_new(&s->arena, s->uses, arg->literals.n));
 	for (uint32_t i = 0; i < arg->literals.n; i++)
 		s->uses_first[arg->literals.at[i] + 2]++;
 	kr_index_places(s->uses_first, nliterals);
-	for (uint32_t c = 0; c < arg->cert->cycles.n; c++)
+	for (uint32_t c = 0; c < ncycles; c++)
 		for (uint32_t i = arg->first.at[c]; i < arg->first.at[c + 1]; i++)
 			s->uses[s->uses_first[arg->literals.at[i] + 1]++] = c;
-	return true;
+	return KR_OK;
 }
 
 enum kr_status kr_argument_search(struct kr_argument *arg)
 {
-	uint32_t nchoices = arg->choices.n, ncycles = arg->cert->cycles.n;
 	struct search s = {.arena = {.mem = arg->mem}, .arg = arg, .mem = arg->mem};
 
-	s.value = kr_arena_alloc(&s.arena, 2 * (size_t)nchoices, sizeof *s.value);
-	s.step_of = kr_arena_alloc(&s.arena, nchoices, sizeof *s.step_of);
-	s.yes = kr_arena_alloc(&s.arena, ncycles, sizeof *s.yes);
-	s.no = kr_arena_alloc(&s.arena, ncycles, sizeof *s.no);
-	if (s.value && s.step_of && s.yes && s.no && index_uses(&s)) {
-		if (ncycles > 0)
-			run(&s);
-	} else {
-		s.failed = true;
-	}
+	s.failed = set_up(&s) != KR_OK;
+	if (!s.failed && arg->cert->cycles.n > 0)
+		run(&s);
 	kr_arena_done(&s.arena);
 	kr_vec_done(s.mem, &s.trail);
 	kr_vec_done(s.mem, &s.queue);

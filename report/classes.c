@@ -48,10 +48,16 @@ static const char *reason(const struct kr_decision *d)
 				  : kr_status_text(d->status);
 }
 
-static void name_anomaly(const struct kr_classes *c, const struct kr_decision *d,
-	char out[KR_ANOMALY_NAME_SIZE])
+/* Of a violated one. */
+static void add_anomaly(const struct kr_history *h, const struct kr_decision *d, const char *before,
+	const char *after, struct kr_str *out)
 {
-	kr_report_anomaly(c->history, &d->verdict.certificate, out);
+	char anomaly[KR_ANOMALY_NAME_SIZE];
+
+	if (outcome(d) != KR_VIOLATED)
+		return;
+	kr_report_anomaly(h, &d->verdict.certificate, anomaly);
+	kr_str_format(out, "%s%s%s", before, anomaly, after);
 }
 
 /* ---- text ---- */
@@ -64,14 +70,9 @@ static void add_level(const struct kr_decision *d, struct kr_str *out)
 
 void kr_report_class(const struct kr_history *h, const struct kr_decision *d, struct kr_str *out)
 {
-	char anomaly[KR_ANOMALY_NAME_SIZE];
-
 	add_level(d, out);
 	kr_str_format(out, ": %s", kr_report_verdict(outcome(d)));
-	if (outcome(d) == KR_VIOLATED) {
-		kr_report_anomaly(h, &d->verdict.certificate, anomaly);
-		kr_str_format(out, " (%s)", anomaly);
-	}
+	add_anomaly(h, d, " (", ")", out);
 	kr_str_add(out, "\n");
 }
 
@@ -80,7 +81,6 @@ static void add_lines(const struct kr_classes *c, enum kr_outcome wanted, const 
 {
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct kr_decision *d = &c->decisions[i];
-		char anomaly[KR_ANOMALY_NAME_SIZE];
 
 		if (!at_border(c, i, wanted))
 			continue;
@@ -89,10 +89,7 @@ static void add_lines(const struct kr_classes *c, enum kr_outcome wanted, const 
 		heading = NULL;
 		add_level(d, out);
 		kr_str_format(out, ": %s", d->options.level->definition);
-		if (wanted == KR_VIOLATED) {
-			name_anomaly(c, d, anomaly);
-			kr_str_format(out, " (found: %s)", anomaly);
-		}
+		add_anomaly(c->history, d, " (found: ", ")", out);
 		kr_str_add(out, "\n");
 	}
 }
@@ -135,18 +132,11 @@ void kr_report_classes(const struct kr_classes *c, struct kr_str *out)
 static void add_question(const struct kr_classes *c, const struct kr_decision *d, bool all,
 	struct kr_str *out)
 {
-	static const char *const names[] =
-		{[KR_SATISFIED] = "satisfied", [KR_VIOLATED] = "violated", [KR_UNDECIDED] = "unknown"};
-	char anomaly[KR_ANOMALY_NAME_SIZE];
-
 	kr_str_format(out, "{\"level\": \"%s\", \"order\": \"%s\"", d->options.level->id,
 		kr_order_name(d->options.order));
 	if (all)
-		kr_str_format(out, ", \"verdict\": \"%s\"", names[outcome(d)]);
-	if (outcome(d) == KR_VIOLATED) {
-		name_anomaly(c, d, anomaly);
-		kr_str_format(out, ", \"anomaly\": \"%s\"", anomaly);
-	}
+		kr_str_format(out, ", \"verdict\": \"%s\"", kr_report_verdict(outcome(d)));
+	add_anomaly(c->history, d, ", \"anomaly\": \"", "\"", out);
 	if (outcome(d) == KR_UNDECIDED)
 		kr_str_member(out, "reason", reason(d));
 	kr_str_add(out, "}");

@@ -31,20 +31,16 @@ void kr_say_difference(const struct kr_report *r, const struct kr_words *w)
 	const struct kr_certificate *cert = &r->verdict->certificate;
 	kr_txn reader = cert->anomaly.txn, writer = {KR_NONE};
 
-	kr_str_add(w->out, "In the serialization order that the trace gives, ");
 	if (reader.i < r->history->white_box.n && has_place(r->history, reader))
 		writer = find_writer(r->history, reader, cert->anomaly.key);
-	if (writer.i != KR_NONE) {
-		kr_words_txn(w, reader);
-		kr_str_add(w->out, " comes after ");
-		kr_words_txn(w, writer);
-		kr_str_add(w->out, ", which ");
-		kr_words_wrote(w, writer, cert->anomaly.key);
-		kr_str_add(w->out, ", but ");
-	}
-	kr_words_txn(w, reader);
-	kr_str_add(w->out, " ");
-	kr_words_seen(w, kr_history_op(r->history, reader, cert->anomaly.op), cert->anomaly.key);
+	kr_words_say(w,
+		writer.i == KR_NONE
+			? "In the serialization order that the trace gives, {0} {saw 0}"
+			: "In the serialization order that the trace gives, {0} comes after {1}, which "
+			  "{wrote 1}, but {0} {saw 0}",
+		(struct kr_said){.txns = {reader, writer},
+			.key = cert->anomaly.key,
+			.ops = {kr_history_op(r->history, reader, cert->anomaly.op)}});
 	if (writer.i == KR_NONE)
 		kr_str_format(w->out, " instead of %s", r->verdict->expected);
 }

@@ -72,6 +72,7 @@ void kr_say_literal(const struct kr_words *w, const struct kr_argument *arg, uin
 {
 	const struct kr_doubt *c = &arg->choices.at[literal >> 1];
 	bool negated = literal & 1;
+	struct kr_said said = {.txns = {c->txn, c->a}, .key = c->key};
 
 	switch ((enum kr_doubt_kind)c->kind) {
 	case KR_DOUBT_BEFORE:
@@ -79,22 +80,21 @@ void kr_say_literal(const struct kr_words *w, const struct kr_argument *arg, uin
 			negated ? c->a : c->b);
 		break;
 	case KR_DOUBT_SAW:
-		kr_words_txn(w, c->txn);
-		kr_str_add(w->out, negated ? " did not see " : " saw ");
-		if (c->a.i == KR_NONE) {
-			kr_str_add(w->out, "the initial ");
-			kr_words_key(w, c->key);
-			break;
-		}
-		kr_words_txn(w, c->a);
-		kr_str_add(w->out, "'s ");
-		kr_words_version(w, c->key, c->a);
+		kr_words_say(w, negated ? "{0} did not see " : "{0} saw ", said);
+		kr_words_say(w, c->a.i == KR_NONE ? "the initial {key}" : "{1}'s {left 1}", said);
 		break;
 	case KR_DOUBT_EFFECT:
-		kr_words_txn(w, c->txn);
-		kr_str_add(w->out, negated ? " took no effect" : " took effect");
+		kr_words_say(w, negated ? "{0} took no effect" : "{0} took effect", said);
 		break;
 	}
+}
+
+void kr_say_sight(const struct kr_words *w, const struct kr_argument_sight *o)
+{
+	kr_words_say(w, "{0} {saw 0}",
+		(struct kr_said){.txns = {o->txn},
+			.key = o->key,
+			.ops = {kr_history_op(w->h, o->txn, o->op)}});
 }
 
 static void add_literal(const struct explaining *x, uint32_t literal, bool present)
@@ -205,10 +205,8 @@ static void add_told_order(const struct telling *t)
 	kr_op read;
 
 	if (first.i != KR_NONE && kr_find_order_shown(w->h, t->e->key, first, t->e->to, &reader, &read)) {
-		add(t->x, ", as ");
-		kr_words_txn(w, reader);
-		add(t->x, " ");
-		kr_words_seen(w, read, t->e->key);
+		kr_words_say(w, ", as {0} {saw 0}",
+			(struct kr_said){.txns = {reader}, .key = t->e->key, .ops = {read}});
 		return;
 	}
 	add(t->x,
@@ -257,9 +255,7 @@ static void add_edge(const struct explaining *x, const struct kr_cert_edge *e, u
 
 static void add_less(const struct explaining *x, const struct kr_cert_edge *e)
 {
-	kr_words_txn(x->w, e->from);
-	add(x, " < ");
-	kr_words_txn(x->w, e->to);
+	kr_words_say(x->w, "{0} < {1}", kr_said_edge(x->w->h, e));
 }
 
 /* ---- facts ---- */
@@ -340,13 +336,6 @@ static void show_forced(struct explaining *x, const struct kr_argument_step *ste
 	}
 }
 
-static void add_sight(const struct explaining *x, const struct kr_argument_sight *o)
-{
-	kr_words_txn(x->w, o->txn);
-	add(x, " ");
-	kr_words_seen(x->w, kr_history_op(x->w->h, o->txn, o->op), o->key);
-}
-
 /* A transaction took effect, for it was seen, or it saw something. What was assumed or is said where it is
  * used is no fact of its own. */
 static void show_effect(struct explaining *x, const struct kr_argument_step *step, uint32_t at)
@@ -359,7 +348,7 @@ static void show_effect(struct explaining *x, const struct kr_argument_step *ste
 	if (saw->a.i != t.i || (why != SHOWN_ONLY && why != SHOWN_PLAIN) || !begin_fact(x, step->literal, at))
 		return;
 	add(x, ", as ");
-	add_sight(x, &x->arg->sights.at[saw->sight]);
+	kr_say_sight(x->w, &x->arg->sights.at[saw->sight]);
 	add(x, " from it");
 	add_reason(x, 2 * step->from);
 	add(x, ".\n");
@@ -373,7 +362,7 @@ static void show_no_effect(struct explaining *x, const struct kr_argument_step *
 	if (!begin_fact(x, step->literal, at))
 		return;
 	add(x, ", as ");
-	add_sight(x, o);
+	kr_say_sight(x->w, o);
 	add_excluded(x, o, KR_NONE);
 	add(x, ".\n");
 }
@@ -473,8 +462,8 @@ static void enter_side(struct explaining *x, struct level *from)
 	indent(x, from->indent);
 	kr_str_format(x->w->out, "Case %s: if ", label);
 	if (from->number > 2 && side == 1) {
-		kr_words_txn(x->w, x->arg->choices.at[assumed >> 1].txn);
-		add(x, " saw none of these");
+		kr_words_say(x->w, "{0} saw none of these",
+			(struct kr_said){.txns = {x->arg->choices.at[assumed >> 1].txn}});
 	} else {
 		add_literal(x, assumed, true);
 	}

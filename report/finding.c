@@ -34,18 +34,12 @@ void kr_report_finding_class(const struct kr_finding_report *r, const struct kr_
 
 static void add_txn(const struct kr_history *h, kr_txn t, struct kr_str *out)
 {
-	if (t.i == KR_NONE)
-		kr_str_add(out, "null");
-	else
-		kr_history_json_value(h, h->txns.at[t.i].id, out);
+	kr_history_json_value(h, t.i == KR_NONE ? KR_ABSENT : h->txns.at[t.i].id, out);
 }
 
 static void add_value(const struct kr_history *h, kr_value v, struct kr_str *out)
 {
-	if (v.i == KR_NONE || v.i == KR_ABSENT.i)
-		kr_str_add(out, "null");
-	else
-		kr_history_json_value(h, v, out);
+	kr_history_json_value(h, v.i == KR_NONE ? KR_ABSENT : v, out);
 }
 
 void kr_report_instant(int64_t at, struct kr_str *out)

@@ -4,8 +4,6 @@
 #include "report/words.h"
 #include "verify/declared.h"
 
-#include <string.h>
-
 struct telling {
 	const struct kr_finding_report *r;
 	const struct kr_finding *f;
@@ -13,8 +11,18 @@ struct telling {
 };
 
 static void add(const struct telling *t, const char *text) { kr_str_add(t->w.out, text); }
-static void txn(const struct telling *t, kr_txn who) { kr_words_txn(&t->w, who); }
-static void key(const struct telling *t) { kr_words_key(&t->w, t->f->key); }
+
+/* {0} and {1} are the transactions of the finding, {2} its writer, {key} its key. */
+static void say(const struct telling *t, const char *text)
+{
+	kr_words_say(&t->w, text,
+		(struct kr_said){.txns = {t->f->txns[0], t->f->txns[1], t->f->writer}, .key = t->f->key});
+}
+
+static void say_of(const struct telling *t, const char *text, kr_txn who)
+{
+	kr_words_say(&t->w, text, (struct kr_said){.txns = {who}, .key = t->f->key});
+}
 
 static void at(const struct telling *t, int64_t instant)
 {
@@ -37,8 +45,7 @@ static void value(const struct telling *t, kr_value v)
 /* "x = 5", "x absent" */
 static void state(const struct telling *t, kr_value v)
 {
-	key(t);
-	add(t, v.i == KR_ABSENT.i ? " " : " = ");
+	say(t, v.i == KR_ABSENT.i ? "{key} " : "{key} = ");
 	value(t, v);
 }
 
@@ -72,9 +79,7 @@ static void let_txn(const struct telling *t, kr_txn who, uint32_t op, bool first
 	kr_op write = t->f->key.i == KR_NONE ? (kr_op){KR_NONE}
 					     : kr_words_last_write(t->r->history, who, t->f->key);
 
-	add(t, first ? "Let:  " : "      ");
-	txn(t, who);
-	add(t, " = \"");
+	say_of(t, first ? "Let:  {0} = \"" : "      {0} = \"", who);
 	kr_history_print_name(t->r->history, x->id, t->w.out);
 	add(t, "\"  ");
 	if (x->flags & KR_TXN_HAS_BEGIN && !(x->flags & KR_TXN_AUTO)) {
@@ -131,8 +136,7 @@ static void let(const struct telling *t)
 
 static void then_snapshot(const struct telling *t)
 {
-	txn(t, t->f->txns[0]);
-	add(t, "'s snapshot was taken in [");
+	say(t, "{0}'s snapshot was taken in [");
 	at(t, t->f->snapshot.from);
 	add(t, ", ");
 	at(t, t->f->snapshot.to);
@@ -147,23 +151,12 @@ static void then_garbage(const struct telling *t)
 		then_snapshot(t);
 		return;
 	}
-	txn(t, f->over);
-	add(t, "'s ");
-	kr_words_version(&t->w, f->key, f->over);
-	add(t, " was in place by ");
+	say_of(t, "{0}'s {left 0} was in place by ", f->over);
 	at(t, f->over_by);
-	add(t, ", before ");
-	txn(t, f->txns[0]);
-	add(t, "'s snapshot could be taken (");
+	say(t, ", before {0}'s snapshot could be taken (");
 	at(t, f->snapshot.from);
-	add(t, ").\n      What ");
-	txn(t, f->txns[0]);
-	add(t, " saw");
-	if (f->writer.i != KR_NONE) {
-		add(t, ", ");
-		txn(t, f->writer);
-		add(t, "'s,");
-	}
+	say(t, ").\n      What {0} saw");
+	say(t, f->writer.i == KR_NONE ? "" : ", {2}'s,");
 	add(t, " had been overwritten by it: ");
 	add(t,
 		f->writer.i == KR_NONE ? "it was there at the start.\n"
@@ -177,10 +170,10 @@ static void then_locks(const struct telling *t)
 
 	for (int i = 0; i < 2; i++) {
 		add(t, i ? "      " : "");
-		txn(t, f->txns[i]);
-		add(t,
-			i == 0 && f->what == KR_FOUND_RANGE ? " had its range locked by "
-							    : " had its lock by ");
+		say_of(t,
+			i == 0 && f->what == KR_FOUND_RANGE ? "{0} had its range locked by "
+							    : "{0} had its lock by ",
+			f->txns[i]);
 		at(t, f->held[i].from);
 		add(t, " at the latest, and gave it up at ");
 		at(t, f->held[i].to);
@@ -212,28 +205,26 @@ void kr_finding_edge_says(const struct kr_words *w, const struct kr_certain_edge
 /* The inequalities of its class. */
 static void then_declared(const struct telling *t)
 {
-	static const char *const was[] = {[KR_INSTANT_SNAPSHOT] = "'s snapshot was taken by ",
-		[KR_INSTANT_STATEMENT] = "'s statement was over by ",
-		[KR_INSTANT_BEGIN] = " had begun by ",
-		[KR_INSTANT_COMMIT] = " had committed by ",
-		[KR_INSTANT_LOCK] = " had its lock by ",
-		[KR_INSTANT_RELEASE] = " had given up its locks by "};
-	static const char *const could[] = {[KR_INSTANT_SNAPSHOT] = "'s snapshot could be taken (",
-		[KR_INSTANT_STATEMENT] = "'s statement was sent (",
-		[KR_INSTANT_BEGIN] = " could begin (",
-		[KR_INSTANT_COMMIT] = " could commit (",
-		[KR_INSTANT_LOCK] = " could take its lock (",
-		[KR_INSTANT_RELEASE] = " could give up its locks ("};
+	static const char *const was[] = {[KR_INSTANT_SNAPSHOT] = "{0}'s snapshot was taken by ",
+		[KR_INSTANT_STATEMENT] = "{0}'s statement was over by ",
+		[KR_INSTANT_BEGIN] = "{0} had begun by ",
+		[KR_INSTANT_COMMIT] = "{0} had committed by ",
+		[KR_INSTANT_LOCK] = "{0} had its lock by ",
+		[KR_INSTANT_RELEASE] = "{0} had given up its locks by "};
+	static const char *const could[] = {[KR_INSTANT_SNAPSHOT] =
+						    ", before {0}'s snapshot could be taken (",
+		[KR_INSTANT_STATEMENT] = ", before {0}'s statement was sent (",
+		[KR_INSTANT_BEGIN] = ", before {0} could begin (",
+		[KR_INSTANT_COMMIT] = ", before {0} could commit (",
+		[KR_INSTANT_LOCK] = ", before {0} could take its lock (",
+		[KR_INSTANT_RELEASE] = ", before {0} could give up its locks ("};
 	const struct kr_declared *d = t->f->declared;
 
 	for (uint32_t i = 0; i < d->premise_count; i++) {
 		add(t, i > 0 ? "      " : "");
-		txn(t, t->f->txns[d->premises[i].before.of]);
-		add(t, was[d->premises[i].before.what]);
+		say_of(t, was[d->premises[i].before.what], t->f->txns[d->premises[i].before.of]);
 		at(t, t->f->at[i][0]);
-		add(t, ", before ");
-		txn(t, t->f->txns[d->premises[i].after.of]);
-		add(t, could[d->premises[i].after.what]);
+		say_of(t, could[d->premises[i].after.what], t->f->txns[d->premises[i].after.of]);
 		at(t, t->f->at[i][1]);
 		add(t, ").\n");
 	}
@@ -269,12 +260,10 @@ static void why_seen(const struct telling *t)
 {
 	const struct kr_finding *f = t->f;
 
-	txn(t, f->txns[0]);
 	if (f->seen.i == KR_NONE) {
-		add(t, " saw something else of ");
-		key(t);
+		say(t, "{0} saw something else of {key}");
 	} else {
-		add(t, f->seen.i == KR_ABSENT.i ? " found " : " read ");
+		say(t, f->seen.i == KR_ABSENT.i ? "{0} found " : "{0} read ");
 		state(t, f->seen);
 	}
 }
@@ -294,12 +283,8 @@ static void why_visible(const struct telling *t)
 static void why_vain(const struct telling *t, const char *text)
 {
 	why_seen(t);
-	add(t, ", which ");
-	if (t->f->has_writer && t->f->writer.i != KR_NONE)
-		txn(t, t->f->writer);
-	else
-		add(t, "somebody");
-	kr_str_format(t->w.out, " %s", text);
+	say(t, t->f->has_writer && t->f->writer.i != KR_NONE ? ", which {2} " : ", which somebody ");
+	add(t, text);
 }
 
 static void why_read(const struct telling *t)
@@ -321,17 +306,11 @@ static void why_read(const struct telling *t)
 		add(t, ", which was not there at that time");
 		break;
 	case KR_FOUND_NO_COMMON_SNAPSHOT:
-		add(t, "there is no instant at which ");
-		txn(t, t->f->txns[0]);
-		add(t, " can have seen all that it saw with that snapshot, ");
-		key(t);
-		add(t, " included");
+		say(t,
+			"there is no instant at which {0} can have seen all that it saw with that snapshot, "
+			"{key} included");
 		break;
-	case KR_FOUND_DUPLICATE_ROW:
-		txn(t, t->f->txns[0]);
-		add(t, " was shown two rows of ");
-		key(t);
-		break;
+	case KR_FOUND_DUPLICATE_ROW: say(t, "{0} was shown two rows of {key}"); break;
 	default:
 		why_seen(t);
 		why_visible(t);
@@ -339,47 +318,24 @@ static void why_read(const struct telling *t)
 	}
 }
 
-static void why_pair(const struct telling *t, const char *middle, const char *end)
-{
-	txn(t, t->f->txns[0]);
-	add(t, " and ");
-	txn(t, t->f->txns[1]);
-	add(t, middle);
-	if (t->f->key.i != KR_NONE)
-		key(t);
-	add(t, end);
-}
-
-/* The sentence of its class, with names in place of {0}, {1} and {key}. */
-static void why_declared(const struct telling *t)
-{
-	const char *says = t->f->declared->says;
-
-	for (const char *brace; (brace = strchr(says, '{')); says = strchr(brace, '}') + 1) {
-		kr_str_add_bytes(t->w.out, says, (size_t)(brace - says));
-		if (brace[1] == 'k')
-			key(t);
-		else
-			txn(t, t->f->txns[brace[1] == '1']);
-	}
-	add(t, says);
-}
-
 static void why(const struct telling *t)
 {
 	switch (t->f->what) {
-	case KR_FOUND_WRITE_WRITE: why_pair(t, " had ", " locked for writing at the same time"); break;
+	case KR_FOUND_WRITE_WRITE: say(t, "{0} and {1} had {key} locked for writing at the same time"); break;
 	case KR_FOUND_WRITE_READ:
-		why_pair(t, " had ", " locked at the same time, one of them for writing");
+		say(t, "{0} and {1} had {key} locked at the same time, one of them for writing");
 		break;
 	case KR_FOUND_RANGE:
-		why_pair(t,
-			" had a range, and a row that was written into it, locked at the same time: ", "");
+		say(t,
+			"{0} and {1} had a range, and a row that was written into it, locked at the same "
+			"time: {key}");
 		break;
 	case KR_FOUND_CONCURRENT_WRITERS:
-		why_pair(t, " both wrote ", ", and neither can have committed before the other's snapshot");
+		say(t,
+			"{0} and {1} both wrote {key}, and neither can have committed before the other's "
+			"snapshot");
 		break;
-	case KR_FOUND_DECLARED: why_declared(t); break;
+	case KR_FOUND_DECLARED: say(t, t->f->declared->says); break;
 	case KR_FOUND_CYCLE:
 		add(t, "these transactions depend on each other in a circle, which ");
 		add(t, t->r->certify ? t->r->certify->id : "the level");

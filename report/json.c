@@ -119,9 +119,8 @@ void kr_report_json(const struct kr_report *r, struct kr_json_extras extras, str
 			r->verdict->proof_of->id, kr_order_name(r->verdict->proof_order));
 	if (reason)
 		kr_str_member(out, "reason", reason);
-	if (kr_report_given(r)) {
+	if (kr_report_given(r))
 		kr_str_member(out, "given", kr_report_given(r));
-	}
 	if (outcome == KR_VIOLATED)
 		add_anomaly(r, out);
 	kr_coo_json(r, ", ", out);

@@ -11,32 +11,25 @@ static const struct {
 } disagreements[] = {
 	{"read committed",
 		"Adya's PL-2 (here `pl-2`, also called `read-committed`, `rc`) forbids seeing aborted or "
-		"unfinished writes and circular information flow. The "
-		"axiomatic read committed of Biswas and Enea "
-		"(here `rc-ax`) also forbids seeing an older version after something newer of the same "
-		"writer. It is monotonic atomic view with session order. "
-		"Vendors mean either, or less."},
+		"unfinished writes and circular information flow. The axiomatic read committed of Biswas and "
+		"Enea (here `rc-ax`) also forbids seeing an older version after something newer of the same "
+		"writer. It is monotonic atomic view with session order. Vendors mean either, or less."},
 	{"repeatable read",
 		"Adya's PL-2.99 (here `pl-2.99`, also called `repeatable-read`, `rr`) is serializability but "
-		"for phantoms. Others mean only that a transaction "
-		"that reads a key twice sees one value. "
+		"for phantoms. Others mean only that a transaction that reads a key twice sees one value. "
 		"MySQL's level of that name is weaker than snapshot isolation, PostgreSQL's is snapshot "
 		"isolation (here `si`)."},
 	{"snapshot isolation",
 		"Here `si` without an order is generalized snapshot isolation: a snapshot may be any past "
-		"one. Papers on checking it (dbcop, PolySI, Plume, "
-		"Viper's strong session variant) count session "
-		"order, and so does `strong-session-snapshot-isolation`; the first definition takes the "
-		"newest snapshot in real time, "
-		"`strong-snapshot-isolation`."},
+		"one. Papers on checking it (dbcop, PolySI, Plume, Viper's strong session variant) count "
+		"session order, and so does `strong-session-snapshot-isolation`; the first definition takes "
+		"the newest snapshot in real time, `strong-snapshot-isolation`."},
 	{"serializability",
 		"Without an order the serial order may contradict sessions and clocks. Many papers count "
-		"session order: `strong-session-serializable`. With "
-		"real time it is `strict-serializable`."},
+		"session order: `strong-session-serializable`. With real time it is `strict-serializable`."},
 	{"causal consistency",
 		"Here `cc` is that of Biswas and Enea, over transactions and with convergence on one order "
-		"of writes. Causal consistency of single operations, "
-		"or without convergence, is weaker."},
+		"of writes. Causal consistency of single operations, or without convergence, is weaker."},
 };
 
 static void add_edges(const struct kr_modules *more, struct kr_str *out)

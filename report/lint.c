@@ -86,115 +86,69 @@ static void add_types(const struct writer *w, uint32_t types)
 	}
 }
 
-static void add_times(const struct writer *w, const char *before, const struct kr_lint_finding *f,
-	const char *after)
+/* What comes behind the transaction's name. In braces: {key}, {pair} of key and value, {other}, {types}; {at}
+ * and {limit}, the two times; {number} of the operation; {more}, how many others. */
+static const char *text_of(enum kr_lint_kind kind, const struct kr_lint_finding *f)
 {
-	kr_str_format(w->out, "%s%lld, %s%lld", before, (long long)f->time, after, (long long)f->other_time);
-}
+	static const char *const texts[KR_LINT_KINDS] = {
+		[KR_LINT_DUPLICATE_VALUE] = " writes {pair}, as did {other}",
+		[KR_LINT_VALUE_UNWRITTEN] = " reads {pair}, which nobody wrote and which is not initial",
+		[KR_LINT_KEY_UNWRITTEN] = " reads {key}, which nobody writes",
+		[KR_LINT_MIXED_TYPES] = " reads {key} as another type than before: its reads show {types}",
+		[KR_LINT_ABORTED_READ] =
+			" is aborted, but {other} read what its ops[{number}] wrote, {pair}: "
+			"a timeout that was taken for a failure?",
+		[KR_LINT_UNKNOWN_READ] =
+			" is unknown, but {other} read what its ops[{number}] wrote, {pair}: "
+			"it took effect",
+		[KR_LINT_TIMED_OUT] =
+			" is aborted, but its error speaks of a timeout: is it known that it had "
+			"no effect?",
+		[KR_LINT_SLOW_ABORT] = " is aborted and lasted {at}, longer than any that committed: {limit} "
+				       "for {other}. A timeout that was taken for a failure?",
+		[KR_LINT_EARLY_READ] =
+			" reads {pair}, but the transaction ends at {at}, before the start, at "
+			"{limit}, of {other}, which wrote that: their clocks differ",
+		[KR_LINT_SAME_VALUE] = " writes {pair}, which it has just read",
+		[KR_LINT_SESSION_OVERLAP] = " starts at {at}, before the return, at {limit}, of {other}, "
+					    "earlier in its session",
+		[KR_LINT_SESSION_BACKWARDS] = " starts at {at}, before the start, at {limit}, of {other}, "
+					      "earlier in its session",
+		[KR_LINT_OP_BACKWARDS] = " was invoked at {at}, but one in front of it at {limit}",
+		[KR_LINT_OP_OUTSIDE] = " returned at {at}, but the transaction ends at {limit}",
+		[KR_LINT_NO_BEGIN] = " has no begin time, but others have",
+		[KR_LINT_NO_END] = " has no end time, but others have",
+		[KR_LINT_DEFAULT_ID] = " and {more} more have no id: they are named by their places",
+	};
 
-/* What is found of values. */
-static void add_value_sentence(const struct writer *w, enum kr_lint_kind kind,
-	const struct kr_lint_finding *f)
-{
-	switch (kind) {
-	case KR_LINT_DUPLICATE_VALUE:
-		kr_str_add(w->out, " writes ");
-		add_pair(w, f);
-		if (f->other.i == KR_NONE) {
-			kr_str_add(w->out, ", which is there from the start");
-			return;
-		}
-		kr_str_add(w->out, ", as did ");
-		add_other(w, f);
-		return;
-	case KR_LINT_VALUE_UNWRITTEN:
-		kr_str_add(w->out, " reads ");
-		add_pair(w, f);
-		kr_str_add(w->out, ", which nobody wrote and which is not initial");
-		return;
-	case KR_LINT_KEY_UNWRITTEN:
-		kr_str_add(w->out, " reads ");
-		add_key(w, f->key);
-		kr_str_add(w->out, ", which nobody writes");
-		return;
-	case KR_LINT_MIXED_TYPES:
-		kr_str_add(w->out, " reads ");
-		add_key(w, f->key);
-		kr_str_add(w->out, " as another type than before: its reads show ");
-		add_types(w, f->types);
-		return;
-	case KR_LINT_SAME_VALUE:
-		kr_str_add(w->out, " writes ");
-		add_pair(w, f);
-		kr_str_add(w->out, ", which it has just read");
-		return;
-	default: return;
-	}
-}
-
-static void add_read_sentence(const struct writer *w, const char *status, const struct kr_lint_finding *f,
-	const char *guess)
-{
-	kr_str_format(w->out, " is %s, but ", status);
-	add_other(w, f);
-	kr_str_format(w->out, " read what its ops[%u] wrote, ",
-		(unsigned)kr_history_place(w->h, f->txn, f->op));
-	add_pair(w, f);
-	kr_str_format(w->out, ": %s", guess);
+	if (kind == KR_LINT_DUPLICATE_VALUE && f->other.i == KR_NONE)
+		return " writes {pair}, which is there from the start";
+	if (kind == KR_LINT_OP_OUTSIDE && f->time < f->other_time)
+		return " was invoked at {at}, but the transaction begins at {limit}";
+	if (kind == KR_LINT_DEFAULT_ID && f->count == 1)
+		return " has no id: it is named by its place";
+	return texts[kind];
 }
 
 static void add_sentence(const struct writer *w, enum kr_lint_kind kind, const struct kr_lint_finding *f)
 {
+	const char *text = text_of(kind, f);
+
 	add_name(w, f->txn);
-	switch (kind) {
-	case KR_LINT_ABORTED_READ:
-		add_read_sentence(w, "aborted", f, "a timeout that was taken for a failure?");
-		return;
-	case KR_LINT_UNKNOWN_READ: add_read_sentence(w, "unknown", f, "it took effect"); return;
-	case KR_LINT_TIMED_OUT:
-		kr_str_add(w->out,
-			" is aborted, but its error speaks of a timeout: is it known that it had no effect?");
-		return;
-	case KR_LINT_SLOW_ABORT:
-		add_times(w, " is aborted and lasted ", f, "longer than any that committed: ");
-		kr_str_add(w->out, " for ");
-		add_other(w, f);
-		kr_str_add(w->out, ". A timeout that was taken for a failure?");
-		return;
-	case KR_LINT_EARLY_READ:
-		kr_str_add(w->out, " reads ");
-		add_pair(w, f);
-		add_times(w, ", but the transaction ends at ", f, "before the start, at ");
-		kr_str_add(w->out, ", of ");
-		add_other(w, f);
-		kr_str_add(w->out, ", which wrote that: their clocks differ");
-		return;
-	case KR_LINT_SESSION_OVERLAP:
-	case KR_LINT_SESSION_BACKWARDS:
-		add_times(w, " starts at ", f,
-			kind == KR_LINT_SESSION_OVERLAP ? "before the return, at " : "before the start, at ");
-		kr_str_add(w->out, ", of ");
-		add_other(w, f);
-		kr_str_add(w->out, ", earlier in its session");
-		return;
-	case KR_LINT_OP_BACKWARDS: add_times(w, " was invoked at ", f, "but one in front of it at "); return;
-	case KR_LINT_OP_OUTSIDE:
-		if (f->time < f->other_time)
-			add_times(w, " was invoked at ", f, "but the transaction begins at ");
-		else
-			add_times(w, " returned at ", f, "but the transaction ends at ");
-		return;
-	case KR_LINT_NO_BEGIN: kr_str_add(w->out, " has no begin time, but others have"); return;
-	case KR_LINT_NO_END: kr_str_add(w->out, " has no end time, but others have"); return;
-	case KR_LINT_DEFAULT_ID:
-		if (f->count == 1)
-			kr_str_add(w->out, " has no id: it is named by its place");
-		else
-			kr_str_format(w->out, " and %u more have no id: they are named by their places",
-				(unsigned)f->count - 1);
-		return;
-	default: add_value_sentence(w, kind, f); return;
+	for (const char *brace; (brace = strchr(text, '{')); text = strchr(brace, '}') + 1) {
+		kr_str_add_bytes(w->out, text, (size_t)(brace - text));
+		switch (brace[1]) {
+		case 'a': kr_str_format(w->out, "%lld", (long long)f->time); break;
+		case 'k': add_key(w, f->key); break;
+		case 'l': kr_str_format(w->out, "%lld", (long long)f->other_time); break;
+		case 'm': kr_str_format(w->out, "%u", (unsigned)f->count - 1); break;
+		case 'n': kr_str_format(w->out, "%u", (unsigned)kr_history_place(w->h, f->txn, f->op)); break;
+		case 'o': add_other(w, f); break;
+		case 'p': add_pair(w, f); break;
+		default: add_types(w, f->types); break;
+		}
 	}
+	kr_str_add(w->out, text);
 }
 
 /* The sentence of a finding; where it is of an operation, that comes first. */
@@ -323,9 +277,8 @@ static void json_finding(const struct writer *w, enum kr_lint_kind kind, const s
 		kr_str_format(w->out, ", \"op\": %u", (unsigned)kr_history_place(w->h, f->txn, f->op));
 	if (f->key.i != KR_NONE)
 		kr_history_json_member(w->h, "key", w->h->keys.at[f->key.i].name, w->out);
-	if (f->value.i != KR_NONE) {
+	if (f->value.i != KR_NONE)
 		kr_history_json_member(w->h, "value", f->value, w->out);
-	}
 	if (f->element.text) {
 		kr_str_add(w->out, ", \"element\": ");
 		kr_str_add_bytes(w->out, f->element.text, f->element.length);

@@ -93,10 +93,8 @@ bool kr_note_none_committed(const struct kr_history *h, struct kr_str *out)
 {
 	uint32_t aborted, unknown;
 
-	for (uint32_t t = 0; t < h->txns.n; t++)
-		if (h->txns.at[t].status == KR_COMMITTED)
-			return false;
-	(void)kr_notes_committed(h, &aborted, &unknown);
+	if (kr_notes_committed(h, &aborted, &unknown) > 0)
+		return false;
 	kr_str_add(out, "no transaction committed: ");
 	if (h->txns.n == 0)
 		kr_str_add(out, "the trace is empty");

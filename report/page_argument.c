@@ -74,9 +74,7 @@ static void add_sights(const struct telling *t)
 		if (arg->steps.at[i].because != KR_BECAUSE_ONLY)
 			continue;
 		kr_str_init(&text, t->out->mem);
-		kr_words_txn(&w, o->txn);
-		kr_str_add(&text, " ");
-		kr_words_seen(&w, kr_history_op(t->r->history, o->txn, o->op), o->key);
+		kr_say_sight(&w, o);
 		kr_str_format(t->out, "%s\"%u\": {", separator, arg->steps.at[i].from);
 		kr_str_member_made(t->out, "saw", &text);
 		kr_str_add(t->out, ", \"not\": [");

@@ -41,33 +41,15 @@ static void list_circle(const struct saying *s, uint32_t from, uint32_t n)
 		kr_str_format(s->w->out, " and %u others", n - shown);
 }
 
-static void seen(const struct saying *s, kr_txn t, uint32_t op, kr_key k)
+/* Of an edge: what is in braces is that of kr_said_edge. */
+static void say(const struct saying *s, const char *text, const struct kr_cert_edge *e)
 {
-	txn(s, t);
-	add(s, " ");
-	kr_words_seen(s->w, kr_history_op(s->w->h, t, op), k);
-}
-
-/* "t2's x = 5": what the rw edge e overwrote unseen. */
-static void owned(const struct saying *s, const struct kr_cert_edge *e)
-{
-	txn(s, e->to);
-	add(s, "'s ");
-	kr_words_version(s->w, e->key, e->to);
+	kr_words_say(s->w, text, kr_said_edge(s->w->h, e));
 }
 
 static void missed(const struct saying *s, const struct kr_cert_edge *e)
 {
-	txn(s, e->from);
-	add(s, " missed ");
-	owned(s, e);
-}
-
-static void wrote(const struct saying *s, kr_txn t, kr_key k)
-{
-	txn(s, t);
-	add(s, " ");
-	kr_words_wrote(s->w, t, k);
+	say(s, "{0} missed {1}'s {left 1}", e);
 }
 
 /* What the clients noticed of the edge: "t2 read x = 5, which t1 wrote", "t1 missed t2's x = 5", "t1 wrote x
@@ -77,9 +59,7 @@ static void tell(const struct saying *s, const struct kr_cert_edge *e)
 	if (e->kind == KR_RW) {
 		missed(s, e);
 	} else if (e->kind == KR_WW) {
-		wrote(s, e->from, e->key);
-		add(s, " before ");
-		wrote(s, e->to, e->key);
+		say(s, "{0} {wrote 0} before {1} {wrote 1}", e);
 		if (kr_words_order_is_given(s->w->h, e->key, e->from, e->to))
 			add(s, " in the version order that the trace gives");
 	} else {
@@ -158,9 +138,10 @@ static void say_g0(const struct saying *s)
 	if (s->n == 2 && edge_at(s, 0)->kind == KR_WW && edge_at(s, 1)->kind == KR_WW) {
 		list_circle(s, 0, 2);
 		if (edge_at(s, 0)->key.i == edge_at(s, 1)->key.i) {
-			add(s, " both wrote ");
-			kr_words_key(s->w, edge_at(s, 0)->key);
-			add(s, ", and what the trace tells of the order of these writes contradicts itself");
+			say(s,
+				" both wrote {key}, and what the trace tells of the order of these writes "
+				"contradicts itself",
+				edge_at(s, 0));
 			return;
 		}
 		add(s, " overwrote each other: ");
@@ -177,9 +158,8 @@ static void say_g1c(const struct saying *s)
 	if (s->n == 2 && edge_at(s, 0)->kind == KR_WR && edge_at(s, 1)->kind == KR_WR) {
 		list_circle(s, 0, 2);
 		add(s, " each saw a write of the other: ");
-		seen(s, edge_at(s, 0)->to, edge_at(s, 0)->op, edge_at(s, 0)->key);
-		add(s, ", ");
-		seen(s, edge_at(s, 1)->to, edge_at(s, 1)->op, edge_at(s, 1)->key);
+		say(s, "{1} {saw 0}", edge_at(s, 0));
+		say(s, ", {1} {saw 0}", edge_at(s, 1));
 	} else if (!say_two(s, KR_WR)) {
 		say_circle(s);
 	}
@@ -227,15 +207,11 @@ static void say_lost_update(const struct saying *s)
 
 	if (read_the_same(s->w->h, op, e->to, e->key)) {
 		list_circle(s, (uint32_t)(e - s->edges), 2);
-		add(s, " both ");
-		kr_words_seen(s->w, op, e->key);
-		add(s, " and both ");
+		say(s, " both {saw 0} and both ", e);
 		add(s, both_did(s->w->h, e->from, e->to, e->key));
 		return;
 	}
-	seen(s, e->from, e->op, e->key);
-	add(s, " and overwrote it, but missed ");
-	owned(s, e);
+	say(s, "{0} {saw 0} and overwrote it, but missed {1}'s {left 1}", e);
 }
 
 /* A cycle of one rw and one wr of the same key. */
@@ -244,15 +220,10 @@ static void say_two_states(const struct saying *s, const struct kr_cert_edge *rw
 {
 	uint32_t first = rw->op < wr->op ? rw->op : wr->op, second = rw->op < wr->op ? wr->op : rw->op;
 
-	seen(s, rw->from, first, rw->key);
-	if (first == second) {
-		add(s, ", which it was neither before nor after ");
-		owned(s, rw);
-		return;
-	}
-	add(s, " and ");
-	kr_words_seen(s->w, kr_history_op(s->w->h, rw->from, second), rw->key);
-	add(s, ", two states of one key");
+	if (first == second)
+		say(s, "{0} {saw 0}, which it was neither before nor after {1}'s {left 1}", rw);
+	else
+		kr_say_two_states(s->w, &(struct kr_two_states){rw->from, rw->key, first, second});
 }
 
 /* Of an rw: an operation of the same transaction that shows another value of the register, which it did not
@@ -287,20 +258,13 @@ static void say_g_single(const struct saying *s)
 		return;
 	}
 	if (s->n == 2 && back->kind == KR_WR && (later = find_other_state(s, e)) != KR_NONE) {
-		seen(s, e->from, e->op, e->key);
-		add(s, " and ");
-		kr_words_seen(s->w, kr_history_op(s->w->h, e->from, later), e->key);
-		add(s, ", two states of one key");
+		kr_say_two_states(s->w, &(struct kr_two_states){e->from, e->key, e->op, later});
 		return;
 	}
 	if (s->n == 2 && back->kind == KR_WR) {
-		txn(s, e->from);
-		add(s, " saw a part of ");
-		txn(s, e->to);
-		add(s, ": it ");
-		kr_words_seen(s->w, kr_history_op(s->w->h, back->to, back->op), back->key);
-		add(s, ", but missed ");
-		owned(s, e);
+		say(s, "{0} saw a part of {1}: it ", e);
+		say(s, "{saw 0}, but missed ", back);
+		say(s, "{1}'s {left 1}", e);
 		return;
 	}
 	missed(s, e);
@@ -313,12 +277,8 @@ static void say_long_fork(const struct saying *s)
 	uint32_t at = find_kind(s, KR_WR);
 
 	for (uint32_t i = at; i < at + 4; i += 2) {
-		const struct kr_cert_edge *saw = edge_at(s, i), *lost = edge_at(s, i + 1);
-		if (i > at)
-			add(s, ", while ");
-		seen(s, saw->to, saw->op, saw->key);
-		add(s, " but missed ");
-		owned(s, lost);
+		say(s, i > at ? ", while {1} {saw 0} but missed " : "{1} {saw 0} but missed ", edge_at(s, i));
+		say(s, "{1}'s {left 1}", edge_at(s, i + 1));
 	}
 }
 
@@ -328,10 +288,7 @@ static void say_write_skew(const struct saying *s)
 	add(s, " each overwrote what the other had read: ");
 	for (uint32_t i = 0; i < 2; i++) {
 		const struct kr_cert_edge *e = edge_at(s, i), *other = edge_at(s, i + 1);
-		if (i > 0)
-			add(s, ", ");
-		seen(s, e->from, e->op, e->key);
-		add(s, " and ");
+		say(s, i > 0 ? ", {0} {saw 0} and " : "{0} {saw 0} and ", e);
 		kr_words_wrote(s->w, e->from, other->key);
 	}
 }
@@ -449,9 +406,7 @@ static void say_sources(const struct kr_words *w, const struct kr_argument *arg,
 	uint32_t writers = 0, told = 0;
 	bool initial = false;
 
-	kr_words_txn(w, c->txn);
-	kr_str_add(w->out, " ");
-	kr_words_seen(w, kr_history_op(w->h, c->txn, c->op), c->key);
+	kr_say_sight(w, sight);
 	for (uint32_t i = 0; i < sight->count; i++) {
 		bool none = arg->choices.at[arg->candidates.at[sight->first + i]].a.i == KR_NONE;
 		initial |= none;
@@ -485,19 +440,16 @@ static void say_choice(const struct kr_words *w, const struct kr_argument *arg, 
 
 	switch (effect ? KR_DOUBT_EFFECT : (enum kr_doubt_kind)c->kind) {
 	case KR_DOUBT_BEFORE:
-		kr_words_txn(w, c->a);
-		kr_str_add(w->out, " and ");
-		kr_words_txn(w, c->b);
-		kr_str_add(w->out, " both wrote ");
-		kr_words_key(w, c->key);
-		kr_str_add(w->out, ", and neither order of these writes fits what was read");
+		kr_words_say(w,
+			"{0} and {1} both wrote {key}, and neither order of these writes fits what was read",
+			(struct kr_said){.txns = {c->a, c->b}, .key = c->key});
 		break;
 	case KR_DOUBT_SAW: say_sources(w, arg, c); break;
 	case KR_DOUBT_EFFECT:
-		kr_str_add(w->out, "Whether ");
-		kr_words_txn(w, c->txn);
-		kr_str_add(w->out,
-			", whose outcome is not known, took effect or not, what others saw does not fit");
+		kr_words_say(w,
+			"Whether {0}, whose outcome is not known, took effect or not, what others saw does "
+			"not fit",
+			(struct kr_said){.txns = {c->txn}});
 		break;
 	}
 }

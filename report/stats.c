@@ -28,19 +28,14 @@ static enum kr_status count_write(struct counting *c, kr_key key, kr_value value
 	uint32_t id;
 
 	c->out->writes++;
-	for (kr_table_iter it = kr_table_find(&c->index, hash);
-		(id = kr_table_next(&c->index, &it)) != KR_NONE && c->pairs.at;) {
-		struct pair *p = &c->pairs.at[id];
-		if (p->key.i != key.i || p->value.i != value.i)
-			continue;
-		c->out->duplicate_writes++;
-		c->out->duplicate_pairs += ++p->writes == 2;
-		return KR_OK;
-	}
-	if (!kr_table_reserve(&c->ctx->mem, &c->index) ||
-		!kr_vec_push(&c->ctx->mem, &c->pairs, (struct pair){key, value, 1}))
-		return KR_NOMEM;
-	kr_table_insert(&c->index, hash, c->pairs.n - 1);
+	KR_TABLE_FIND(id, &c->index, hash,
+		c->pairs.at[id].key.i == key.i && c->pairs.at[id].value.i == value.i);
+	if (id == KR_NONE)
+		return kr_table_push(&c->ctx->mem, &c->index, hash, &c->pairs, (struct pair){key, value, 1})
+			? KR_OK
+			: KR_NOMEM;
+	c->out->duplicate_writes++;
+	c->out->duplicate_pairs += ++c->pairs.at[id].writes == 2;
 	return KR_OK;
 }
 

@@ -70,9 +70,7 @@ void kr_say_torn(const struct kr_words *w, const struct kr_certificate *cert)
 	kr_str_add(w->out, " explains that ");
 	for (uint32_t i = 0; i < t.n; i++) {
 		kr_str_add(w->out, i == 0 ? "" : i + 1 == t.n && !t.more ? " and " : ", ");
-		kr_words_txn(w, t.reads[i]->from);
-		kr_str_add(w->out, " ");
-		kr_words_seen(w, kr_history_op(w->h, t.reads[i]->from, t.reads[i]->op), t.reads[i]->key);
+		kr_words_say(w, "{0} {saw 0}", kr_said_edge(w->h, t.reads[i]));
 	}
 	kr_str_add(w->out, t.more ? " and what others saw" : "");
 }

@@ -52,35 +52,27 @@ bool kr_find_two_states(const struct kr_history *h, const struct kr_level *level
 	return false;
 }
 
-void kr_say_two_states(const struct kr_words *w, const struct kr_two_states *s)
+static struct kr_said said(const struct kr_history *h, const struct kr_two_states *s)
 {
-	kr_words_txn(w, s->txn);
-	kr_str_add(w->out, " ");
-	kr_words_seen(w, kr_history_op(w->h, s->txn, s->first), s->key);
-	kr_str_add(w->out, " and ");
-	kr_words_seen(w, kr_history_op(w->h, s->txn, s->second), s->key);
-	kr_str_add(w->out, ", two states of one key");
+	return (struct kr_said){.txns = {s->txn},
+		.key = s->key,
+		.ops = {kr_history_op(h, s->txn, s->first), kr_history_op(h, s->txn, s->second)}};
 }
 
-static void add_read(const struct kr_words *w, const struct kr_two_states *s, uint32_t op)
+void kr_say_two_states(const struct kr_words *w, const struct kr_two_states *s)
 {
-	kr_words_seen(w, kr_history_op(w->h, s->txn, op), s->key);
-	kr_str_format(w->out, " (operation %u)", op);
+	kr_words_say(w, "{0} {saw 0} and {saw 1}, two states of one key", said(w->h, s));
 }
 
 void kr_explain_two_states(const struct kr_words *w, const struct kr_two_states *s)
 {
-	kr_str_add(w->out, "  - ");
-	kr_words_txn(w, s->txn);
-	kr_str_add(w->out, " ");
-	add_read(w, s, s->first);
-	kr_str_add(w->out, " and ");
-	add_read(w, s, s->second);
-	kr_str_add(w->out, ", and had not written ");
-	kr_words_key(w, s->key);
-	kr_str_add(w->out, " itself: it saw two versions.\n  - Whichever of the two came first, ");
-	kr_words_txn(w, s->txn);
-	kr_str_add(w->out, " read it before the other one was written.\n  - However, ");
-	kr_words_txn(w, s->txn);
-	kr_str_add(w->out, " read the other one too, after it was written: a contradiction!\n");
+	kr_words_say(w, "  - {0} {saw 0}", said(w->h, s));
+	kr_str_format(w->out, " (operation %u) and ", s->first);
+	kr_words_say(w, "{saw 1}", said(w->h, s));
+	kr_str_format(w->out, " (operation %u)", s->second);
+	kr_words_say(w,
+		", and had not written {key} itself: it saw two versions.\n  - Whichever of the two came "
+		"first, {0} read it before the other one was written.\n  - However, {0} read the other one "
+		"too, after it was written: a contradiction!\n",
+		said(w->h, s));
 }

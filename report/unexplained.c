@@ -134,11 +134,8 @@ static void explain_reader(const struct kr_words *w, kr_key k)
 		for (uint32_t i = 0; i < txn->op_count && txn->status == KR_COMMITTED; i++) {
 			if (!kr_words_sees(w->h, (kr_op){txn->op_first + i}, k))
 				continue;
-			kr_str_add(w->out, "  - ");
-			kr_words_txn(w, t);
-			kr_str_add(w->out, " ");
-			kr_words_seen(w, (kr_op){txn->op_first + i}, k);
-			kr_str_add(w->out, ".\n");
+			kr_words_say(w, "  - {0} {saw 0}.\n",
+				(struct kr_said){.txns = {t}, .key = k, .ops = {{txn->op_first + i}}});
 			return;
 		}
 	}
@@ -149,9 +146,7 @@ static void explain_doubt(const struct kr_words *w, kr_txn doubtful)
 	const struct kr_transaction *txn = &w->h->txns.at[doubtful.i];
 	uint32_t told = 0;
 
-	kr_str_add(w->out, "  - ");
-	kr_words_txn(w, doubtful);
-	kr_str_add(w->out, ", whose outcome is not known, ");
+	kr_words_say(w, "  - {0}, whose outcome is not known, ", (struct kr_said){.txns = {doubtful}});
 	for (uint32_t i = 0; i < txn->op_count && told < TOLD_MOST; i++) {
 		kr_op at = {txn->op_first + i};
 		kr_key k = w->h->ops.at[at.i].key;
@@ -172,6 +167,11 @@ static void explain_doubt(const struct kr_words *w, kr_txn doubtful)
 	}
 }
 
+static struct kr_said said(const struct finding *f, const struct open_read *read)
+{
+	return (struct kr_said){.txns = {read->txn, read->writer}, .key = f->key, .ops = {read->op}};
+}
+
 void kr_say_unexplained(const struct kr_words *w)
 {
 	struct finding f;
@@ -179,26 +179,19 @@ void kr_say_unexplained(const struct kr_words *w)
 
 	if (!find(w, &f)) {
 		kr_txn doubtful = first_unknown(w->h);
-		if (doubtful.i == KR_NONE) {
-			kr_str_add(w->out, "No choice of initial values explains what was read");
-			return;
-		}
-		kr_str_add(w->out, "Whether ");
-		kr_words_txn(w, doubtful);
-		kr_str_add(w->out,
-			", whose outcome is not known, took effect or not, something that was read has no "
-			"explanation");
+		kr_words_say(w,
+			doubtful.i == KR_NONE
+				? "No choice of initial values explains what was read"
+				: "Whether {0}, whose outcome is not known, took effect or not, something "
+				  "that was read has no explanation",
+			(struct kr_said){.txns = {doubtful}});
 		return;
 	}
 	for (uint32_t i = 0; i < f.n && w->h->txns.at[f.reads[i].txn.i].status == KR_COMMITTED; i++) {
-		kr_str_add(w->out, told++ > 0 ? ", " : "");
-		kr_words_txn(w, f.reads[i].txn);
-		kr_str_add(w->out, " ");
-		kr_words_seen(w, f.reads[i].op, f.key);
+		kr_words_say(w, told++ > 0 ? ", {0} {saw 0}" : "{0} {saw 0}", said(&f, &f.reads[i]));
 	}
-	kr_str_add(w->out, ", and no initial value of ");
-	kr_words_key(w, f.key);
-	kr_str_add(w->out, " explains all of that");
+	kr_words_say(w, ", and no initial value of {key} explains all of that",
+		(struct kr_said){.key = f.key});
 }
 
 void kr_explain_unexplained(const struct kr_words *w)
@@ -224,20 +217,15 @@ void kr_explain_unexplained(const struct kr_words *w)
 		const struct open_read *read = &f.reads[i];
 		bool committed = w->h->txns.at[read->txn.i].status == KR_COMMITTED;
 		kr_str_add(w->out, committed ? "  - " : "  - If it took effect, ");
-		kr_words_txn(w, read->txn);
-		kr_str_add(w->out, " ");
-		kr_words_seen(w, read->op, f.key);
-		kr_str_add(w->out, ", which was there at first");
+		kr_words_say(w, "{0} {saw 0}, which was there at first", said(&f, read));
 		if (read->writer.i != KR_NONE) {
-			kr_str_add(w->out, " or was left by ");
-			kr_words_txn(w, read->writer);
+			kr_words_say(w, " or was left by {1}", said(&f, read));
 			kr_words_mention(w, kr_words_last_write(w->h, read->writer, f.key));
 		}
 		kr_str_add(w->out, ".\n");
 	}
-	kr_str_add(w->out, "  - However, ");
-	kr_words_key(w, f.key);
-	kr_str_add(w->out,
-		" held one value at first, and whichever it was, some read of a transaction that took effect "
-		"is left unexplained: a contradiction!\n");
+	kr_words_say(w,
+		"  - However, {key} held one value at first, and whichever it was, some read of a "
+		"transaction that took effect is left unexplained: a contradiction!\n",
+		(struct kr_said){.key = f.key});
 }

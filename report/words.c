@@ -3,6 +3,8 @@
  * be searched for there. */
 #include "report/words.h"
 
+#include <string.h>
+
 #include "base/order.h"
 #include "report/evidence.h"
 
@@ -443,4 +445,48 @@ void kr_words_seen(const struct kr_words *w, kr_op at, kr_key k)
 		if (!absent)
 			kr_words_add_value(w, view.value);
 	}
+}
+
+/* ---- texts with words in braces ---- */
+
+/* Cut where values are, before a character. */
+static void add_piece(const struct kr_words *w, struct kr_piece e)
+{
+	size_t n = e.length <= KR_WORDS_VALUE ? e.length : KR_WORDS_VALUE;
+
+	while (n < e.length && n > 0 && ((unsigned char)e.text[n] & 0xC0) == 0x80)
+		n--;
+	kr_str_add_bytes(w->out, e.text, n);
+	kr_str_add(w->out, n < e.length ? "..." : "");
+}
+
+void kr_words_say(const struct kr_words *w, const char *text, struct kr_said said)
+{
+	for (const char *brace, *end; (brace = strchr(text, '{')); text = end + 1) {
+		end = strchr(brace, '}');
+		uint32_t i = end[-1] >= '0' && end[-1] <= '2' ? (uint32_t)(end[-1] - '0') : 0;
+		kr_str_add_bytes(w->out, text, (size_t)(brace - text));
+		switch (brace[1]) {
+		case 'd': kr_str_add(w->out, said.did); break;
+		case 'e': add_piece(w, said.element); break;
+		case 'k': kr_words_key(w, said.key); break;
+		case 'l': kr_words_version(w, said.key, said.txns[i]); break;
+		case 'o': kr_words_op(w, said.ops[i]); break;
+		case 's': kr_words_seen(w, said.ops[i], said.key); break;
+		case 'v':
+			kr_words_mention(w, said.ops[i]);
+			kr_words_add_value(w, op_at(w->h, said.ops[i])->a);
+			break;
+		case 'w': kr_words_wrote(w, said.txns[i], said.key); break;
+		default: kr_words_txn(w, said.txns[i]); break;
+		}
+	}
+	kr_str_add(w->out, text);
+}
+
+struct kr_said kr_said_edge(const struct kr_history *h, const struct kr_cert_edge *e)
+{
+	return (struct kr_said){.txns = {e->from, e->to, e->source},
+		.key = e->key,
+		.ops = {kr_history_op(h, e->kind == KR_WR ? e->to : e->from, e->op)}};
 }

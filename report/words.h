@@ -3,6 +3,7 @@
 #define KR_REPORT_WORDS_H
 
 #include "base/str.h"
+#include "frontend/json.h"
 #include "verify/verify.h"
 
 /* The transactions that a text speaks of, numbered as they are first mentioned, and the operations that
@@ -59,6 +60,24 @@ void kr_words_seen(const struct kr_words *w, kr_op op, kr_key k);
 
 /* The operation as in the trace, shortened: `r x 5`, `range "a" "c" {a 1, b 2}` (words_op.c). */
 void kr_words_op(const struct kr_words *w, kr_op op);
+
+/* What a text speaks of. */
+struct kr_said {
+	kr_txn txns[3];
+	kr_key key;
+	kr_op ops[3];
+	const char *did;
+	struct kr_piece element; /* of a list or a set */
+};
+
+/* Adds the text with words in place of what is in braces: {0} txns[0], {key}, {did}, {element}, cut where
+ * values are, {left 0} the version of the key that txns[0] left, {wrote 0} how it did (kr_words_wrote), {saw
+ * 0} what ops[0] tells of the key (kr_words_seen), {op 0} the operation, {value 0} what it adds. The text is
+ * a constant of the program. */
+void kr_words_say(const struct kr_words *w, const char *text, struct kr_said said);
+
+/* Its transactions: from, to, and the source of what was seen; ops[0] is what saw it. */
+struct kr_said kr_said_edge(const struct kr_history *h, const struct kr_cert_edge *e);
 
 /* Why the edge holds when its guard does: "T2 read x = 5, which T1 wrote". `notes` (NULL: none) are called
  * where a remark on the source of what was seen, and on the order of versions, belongs. */

@@ -17,6 +17,12 @@ static void note_order(const struct kr_words_notes *notes)
 		notes->order(notes->data);
 }
 
+/* What is in braces is that of kr_said_edge. */
+static void say(const struct kr_words *w, const char *text, const struct kr_cert_edge *e)
+{
+	kr_words_say(w, text, kr_said_edge(w->h, e));
+}
+
 /* Is the last thing that t does to k a delete? */
 static bool leaves_nothing(const struct kr_words *w, kr_txn t, kr_key k)
 {
@@ -35,17 +41,11 @@ static void add_list_part(const struct kr_words *w, kr_op op, kr_key k, kr_txn w
 
 	kr_words_mention(w, put);
 	kr_str_add(w->out, shown ? ", with what " : ", without what ");
-	if (writer.i == KR_NONE) {
-		kr_str_add(w->out, "was there at first");
-	} else {
-		kr_words_txn(w, writer);
-		kr_str_add(w->out, " appended");
-	}
+	kr_words_say(w, writer.i == KR_NONE ? "was there at first" : "{0} appended",
+		(struct kr_said){.txns = {writer}});
 	if (shown || by.i == writer.i || !leaves_nothing(w, by, k))
 		return;
-	kr_str_add(w->out, ", which ");
-	kr_words_txn(w, by);
-	kr_str_add(w->out, " deleted");
+	kr_words_say(w, ", which {0} deleted", (struct kr_said){.txns = {by}});
 	kr_words_mention(w, kr_words_last_write(w->h, by, k));
 }
 
@@ -61,9 +61,8 @@ static void add_part(const struct kr_words *w, const struct kr_cert_edge *e, kr_
 		return;
 	}
 	if (missed) {
-		kr_str_add(w->out, ", without what ");
-		kr_words_txn(w, kr_history_find(w->h, e->part));
-		kr_str_add(w->out, " added");
+		kr_words_say(w, ", without what {0} added",
+			(struct kr_said){.txns = {kr_history_find(w->h, e->part)}});
 		return;
 	}
 	if (kind == KR_KIND_SET) {
@@ -94,17 +93,13 @@ static bool add_part_edge(const struct kr_words *w, const struct kr_cert_edge *e
 	const struct kr_words_notes *notes)
 {
 	bool wr = e->kind == KR_WR, counter;
-	kr_txn observer = wr ? e->to : e->from;
 
 	if (e->part.i == KR_NONE)
 		return false;
 	counter = w->h->keys.at[e->key.i].kind == KR_KIND_COUNTER && e->part.i != KR_ABSENT.i;
-	kr_words_txn(w, observer);
-	kr_str_add(w->out, " ");
-	kr_words_seen(w, kr_history_op(w->h, observer, e->op), e->key);
+	say(w, wr ? "{1} {saw 0}" : "{0} {saw 0}", e);
 	if (counter && wr) {
-		kr_str_add(w->out, ", with what ");
-		kr_words_txn(w, e->from);
+		say(w, ", with what {0}", e);
 		kr_str_add(w->out, w->h->txns.at[e->from.i].id.i == e->part.i ? " added" : " left");
 	} else {
 		add_part(w, e, wr ? e->from : e->source, counter && w->h->txns.at[e->to.i].id.i == e->part.i);
@@ -112,10 +107,7 @@ static bool add_part_edge(const struct kr_words *w, const struct kr_cert_edge *e
 	note_sight(notes);
 	if (wr)
 		return true;
-	kr_str_add(w->out, ", before ");
-	kr_words_txn(w, e->to);
-	kr_str_add(w->out, " ");
-	kr_words_wrote(w, e->to, e->key);
+	say(w, ", before {1} {wrote 1}", e);
 	if (e->source.i != KR_NONE)
 		note_order(notes);
 	return true;
@@ -147,29 +139,21 @@ static void add_source(const struct kr_words *w, const struct kr_cert_edge *e)
 
 static void add_wr(const struct kr_words *w, const struct kr_cert_edge *e, const struct kr_words_notes *notes)
 {
-	kr_words_txn(w, e->to);
-	kr_str_add(w->out, " ");
-	kr_words_seen(w, kr_history_op(w->h, e->to, e->op), e->key);
+	say(w, "{1} {saw 0}", e);
 	add_source(w, e);
 	note_sight(notes);
 }
 
 static void add_rw(const struct kr_words *w, const struct kr_cert_edge *e, const struct kr_words_notes *notes)
 {
-	kr_words_txn(w, e->from);
-	kr_str_add(w->out, " ");
-	kr_words_seen(w, kr_history_op(w->h, e->from, e->op), e->key);
+	say(w, "{0} {saw 0}", e);
 	if (e->source.i == KR_NONE) {
 		kr_str_add(w->out, e->predicate ? " in the initial state" : ", the initial state");
 		note_sight(notes);
-		kr_str_add(w->out, ", before ");
-		kr_words_txn(w, e->to);
-		kr_str_add(w->out, " ");
-		kr_words_wrote(w, e->to, e->key);
+		say(w, ", before {1} {wrote 1}", e);
 		return;
 	}
-	kr_str_add(w->out, " from ");
-	kr_words_txn(w, e->source);
+	say(w, " from {2}", e);
 	note_sight(notes);
 	kr_str_add(w->out, ", and ");
 	kr_words_order(w, e->key, e->source, "came before", e->to);
@@ -180,10 +164,7 @@ static void add_so(const struct kr_words *w, const struct kr_cert_edge *e)
 {
 	kr_session session = w->h->txns.at[e->from.i].session;
 
-	kr_words_txn(w, e->from);
-	kr_str_add(w->out, " came before ");
-	kr_words_txn(w, e->to);
-	kr_str_add(w->out, " in session ");
+	say(w, "{0} came before {1} in session ", e);
 	if (session.i != KR_NONE)
 		kr_words_name(w, w->h->sessions.at[session.i]);
 }
