@@ -43,22 +43,22 @@ static enum kr_status mismatch(struct kr_replayed *r, kr_key k, const char *saw)
 static enum kr_status expect(struct kr_replayed *r, kr_key k, kr_value value)
 {
 	bool holds;
-	enum kr_status status = kr_store_is(&r->store, k, value, &holds);
 	char saw[96];
 
-	if (status != KR_OK || holds)
-		return status;
+	KR_TRY(kr_store_is(&r->store, k, value, &holds));
+	if (holds)
+		return KR_OK;
 	return mismatch(r, k, kr_history_brief(r->v->h, value, saw, sizeof saw));
 }
 
 static enum kr_status expect_not(struct kr_replayed *r, kr_key k, kr_value value)
 {
 	bool holds;
-	enum kr_status status = kr_store_is_not(&r->store, k, value, &holds);
 	char other[64], saw[96];
 
-	if (status != KR_OK || holds)
-		return status;
+	KR_TRY(kr_store_is_not(&r->store, k, value, &holds));
+	if (holds)
+		return KR_OK;
 	(void)snprintf(saw, sizeof saw, "not %s", kr_history_brief(r->v->h, value, other, sizeof other));
 	return mismatch(r, k, saw);
 }
@@ -133,13 +133,14 @@ static enum kr_status replay_inc(struct kr_replayed *r, const struct kr_operatio
 	const struct kr_history *h = r->v->h;
 	int64_t after = 0;
 	bool added = false;
-	enum kr_status status = learn_count(r, op, &added);
 	char saw[96];
 
-	if (!added && status == KR_OK)
-		status = count(r, op, &after);
-	if (added || status != KR_OK || !(op->flags & KR_OPF_KNOWN))
-		return status;
+	KR_TRY(learn_count(r, op, &added));
+	if (added)
+		return KR_OK;
+	KR_TRY(count(r, op, &after));
+	if (!(op->flags & KR_OPF_KNOWN))
+		return KR_OK;
 
 	const struct kr_value_entry *result = kr_history_value(h, op->b);
 
@@ -194,32 +195,26 @@ static enum kr_status matches(struct kr_replayed *r, const struct kr_operation *
 	const struct kr_history *h = r->v->h;
 	const struct kr_scan *scan = &h->scans.at[op->scan];
 	const struct kr_cell *cell = &r->store.cells[k.i];
-	enum kr_status status = KR_OK;
+	bool settled = false;
 
 	if ((cell->kind == KR_CELL_UNTOLD || kr_store_learns(&r->store, k)) && row && op->kind == KR_OP_SCAN)
-		status = expect(r, k, row->value);
-	if (kr_store_learns(&r->store, k)) {
-		*out = row != NULL;
-		return status == KR_OK && row ? kr_learned_other(&r->store, k) : status;
-	}
-	bool settled = false;
-	if (status == KR_OK && cell->kind == KR_CELL_UNTOLD)
-		status = kr_replay_untold(r, op, k, row != NULL, &settled);
-	if (settled) {
-		*out = row != NULL;
-		return status;
-	}
-	if (status == KR_OK)
-		status = kr_store_matches(&r->store, scan, k, out, r->v->err);
-	if (status == KR_OK && *out && cell->kind == KR_CELL_UNTOLD) {
-		/* The conditions do not ask for the value, so whether the key was returned tells whether it
-		 * is present. */
-		if (row) /* an update, which does not tell it */
-			return expect_not(r, k, KR_ABSENT);
-		status = expect(r, k, KR_ABSENT);
-		*out = false;
-	}
-	return status;
+		KR_TRY(expect(r, k, row->value));
+	*out = row != NULL;
+	if (kr_store_learns(&r->store, k))
+		return row ? kr_learned_other(&r->store, k) : KR_OK;
+	if (cell->kind == KR_CELL_UNTOLD)
+		KR_TRY(kr_replay_untold(r, op, k, row != NULL, &settled));
+	if (settled)
+		return KR_OK;
+	KR_TRY(kr_store_matches(&r->store, scan, k, out, r->v->err));
+	if (!*out || cell->kind != KR_CELL_UNTOLD)
+		return KR_OK;
+	/* The conditions do not ask for the value, so whether the key was returned tells whether it is
+	 * present. */
+	if (row) /* an update, which does not tell it */
+		return expect_not(r, k, KR_ABSENT);
+	*out = false;
+	return expect(r, k, KR_ABSENT);
 }
 
 static const struct kr_row *row_of(const struct kr_scan *scan, const struct kr_row *rows,
@@ -268,14 +263,9 @@ static enum kr_status replay_scan(struct kr_replayed *r, const struct kr_operati
 
 static bool wrote_before(const struct kr_replayed *r, kr_key k)
 {
-	const struct kr_history *h = r->v->h;
-
-	for (uint32_t index = 0; index < r->op; index++) {
-		const struct kr_operation *op = &h->ops.at[kr_history_op(h, r->txn, index).i];
-		for (uint32_t i = 0; i < kr_effect_count(h, op); i++)
-			if (kr_effect_at(h, op, i).key.i == k.i)
-				return true;
-	}
+	for (struct kr_effects e = kr_effects_of(r->v->h, r->txn); kr_effects_next(&e) && e.op < r->op;)
+		if (e.row.key.i == k.i)
+			return true;
 	return false;
 }
 
@@ -306,13 +296,8 @@ static enum kr_status check_named(const struct kr_replayed *r, kr_op id)
 /* What t wrote is there. */
 static void note_writer(struct kr_replayed *r, kr_txn t)
 {
-	const struct kr_history *h = r->v->h;
-
-	for (uint32_t index = 0; index < h->txns.at[t.i].op_count; index++) {
-		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
-		for (uint32_t i = 0; i < kr_effect_count(h, op); i++)
-			r->writer[kr_effect_at(h, op, i).key.i] = t;
-	}
+	for (struct kr_effects e = kr_effects_of(r->v->h, t); kr_effects_next(&e);)
+		r->writer[e.row.key.i] = t;
 }
 
 /* ---- all operations ---- */
@@ -333,8 +318,8 @@ static enum kr_status see_zero(struct kr_replayed *r, kr_key k, kr_value zero)
 		return kr_learned_zero(r->store.learned, k);
 	if (r->store.cells[k.i].kind == KR_CELL_UNTOLD)
 		return expect(r, k, zero);
-	enum kr_status status = kr_store_is(&r->store, k, KR_ABSENT, &absent);
-	return status == KR_OK && !absent ? expect(r, k, zero) : status;
+	KR_TRY(kr_store_is(&r->store, k, KR_ABSENT, &absent));
+	return absent ? KR_OK : expect(r, k, zero);
 }
 
 static enum kr_status see(struct kr_replayed *r, const struct kr_operation *op)
@@ -434,10 +419,10 @@ static enum kr_status see_match(struct kr_replayed *r, const struct kr_operation
 		return kr_err_set(r->v->err, KR_UNSUPPORTED,
 			"what a predicate read says of %s, whose initial value is not told",
 			kr_verify_key_name(r->v->h, k).text);
-	enum kr_status status = kr_store_is(&r->store, k, KR_ABSENT, &absent);
-	if (status == KR_OK && !absent)
-		status = kr_store_matches(&r->store, &r->v->h->scans.at[saw->scan], k, &holds, r->v->err);
-	return status != KR_OK || holds == met ? status : mismatch(r, k, holds ? "no match" : "a match");
+	KR_TRY(kr_store_is(&r->store, k, KR_ABSENT, &absent));
+	if (!absent)
+		KR_TRY(kr_store_matches(&r->store, &r->v->h->scans.at[saw->scan], k, &holds, r->v->err));
+	return holds == met ? KR_OK : mismatch(r, k, holds ? "no match" : "a match");
 }
 
 static enum kr_status see_key(struct kr_replayed *r, const struct kr_operation *op, kr_key k)

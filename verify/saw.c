@@ -56,6 +56,20 @@ struct kr_written_row kr_effect_at(const struct kr_history *h, const struct kr_o
 	return (struct kr_written_row){op->key, {KR_NONE}};
 }
 
+bool kr_effects_next(struct kr_effects *e)
+{
+	const struct kr_transaction *txn = &e->h->txns.at[e->t.i];
+
+	for (e->at++; e->op < txn->op_count; e->op++, e->at = 0) {
+		const struct kr_operation *op = &e->h->ops.at[txn->op_first + e->op];
+		if (e->at >= kr_effect_count(e->h, op))
+			continue;
+		e->row = kr_effect_at(e->h, op, e->at);
+		return true;
+	}
+	return false;
+}
+
 /* ---- what was seen ---- */
 
 uint32_t kr_saw_count(const struct kr_history *h, const struct kr_operation *op)

@@ -52,6 +52,15 @@ struct kr_written_row { kr_key key; kr_value value; };
 uint32_t kr_effect_count(const struct kr_history *h, const struct kr_operation *op);
 struct kr_written_row kr_effect_at(const struct kr_history *h, const struct kr_operation *op, uint32_t i);
 
+/* Walks all that transaction t writes, operation by operation: e.row, by its operation e.op.
+ *     for (struct kr_effects e = kr_effects_of(h, t); kr_effects_next(&e);) ... */
+struct kr_effects { const struct kr_history *h; kr_txn t; uint32_t op, at; struct kr_written_row row; };
+static inline struct kr_effects kr_effects_of(const struct kr_history *h, kr_txn t)
+{
+	return (struct kr_effects){.h = h, .t = t, .at = KR_NONE};
+}
+bool kr_effects_next(struct kr_effects *e);
+
 /* Whether operations add to what the key holds. */
 static inline bool kr_saw_grows(const struct kr_history *h, kr_key k)
 {

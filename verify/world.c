@@ -44,14 +44,10 @@ static enum kr_status order_versions(struct kr_world *w)
 	}
 	for (uint32_t i = 0; i < cert->serial.n; i++) {
 		kr_txn t = cert->serial.at[i];
-		for (uint32_t index = 0; index < h->txns.at[t.i].op_count; index++) {
-			const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
-			uint32_t effects = kr_effect_count(h, op);
-			for (uint32_t e = 0; e < effects; e++) {
-				kr_key k = kr_effect_at(h, op, e).key;
-				if (at[k.i] == w->first[k.i] || w->writers[at[k.i] - 1].i != t.i)
-					w->writers[at[k.i]++] = t;
-			}
+		for (struct kr_effects e = kr_effects_of(h, t); kr_effects_next(&e);) {
+			kr_key k = e.row.key;
+			if (at[k.i] == w->first[k.i] || w->writers[at[k.i] - 1].i != t.i)
+				w->writers[at[k.i]++] = t;
 		}
 	}
 	kr_mem_free(w->mem, at, nkeys, sizeof *at);
@@ -66,13 +62,12 @@ static enum kr_status choose(const struct kr_world *w, const struct kr_sight *s,
 	uint32_t before = kr_world_source_place(w, s->txn), best = KR_NONE;
 	kr_txn writer;
 	bool more;
-	enum kr_status status = KR_OK;
 
 	*found = false;
-	for (struct kr_facts_iter it = kr_facts_candidates(&w->facts, s); status == KR_OK;) {
-		status = kr_facts_next(&w->facts, &it, &more, &writer, w->v->err);
-		if (status != KR_OK || !more)
-			break;
+	for (struct kr_facts_iter it = kr_facts_candidates(&w->facts, s);;) {
+		KR_TRY(kr_facts_next(&w->facts, &it, &more, &writer, w->v->err));
+		if (!more)
+			return KR_OK;
 		if (!kr_world_present(w, writer))
 			continue;
 		uint32_t place = kr_world_source_place(w, writer);
@@ -83,9 +78,8 @@ static enum kr_status choose(const struct kr_world *w, const struct kr_sight *s,
 			*source = writer;
 		}
 		*found = true;
-		status = kr_ctx_tick(w->v->ctx);
+		KR_TRY(kr_ctx_tick(w->v->ctx));
 	}
-	return status;
 }
 
 /* The newest version of the key before the observer. */
@@ -103,22 +97,22 @@ static kr_txn newest(const struct kr_world *w, kr_key k, kr_txn t)
 static enum kr_status is_own(const struct kr_world *w, const struct kr_sight *s, uint32_t element, bool *out)
 {
 	enum kr_membership own;
-	enum kr_status status = kr_grow_member(&w->facts, s->key, s->txn, s->op, element, &own);
 
-	*out = status == KR_OK && own != KR_MEMBER_UNTOUCHED;
-	return status;
+	KR_TRY(kr_grow_member(&w->facts, s->key, s->txn, s->op, element, &own));
+	*out = own != KR_MEMBER_UNTOUCHED;
+	return KR_OK;
 }
 
 /* Whether all that the observation shows of a set is the observer's own. */
 static enum kr_status shows_own_alone(const struct kr_world *w, const struct kr_sight *s, bool *out)
 {
 	uint32_t first, count;
-	enum kr_status status = kr_grow_shown(&w->facts, s->key, s->txn, s->op, 0, &first, &count);
 
+	KR_TRY(kr_grow_shown(&w->facts, s->key, s->txn, s->op, 0, &first, &count));
 	*out = count != KR_NONE;
-	for (uint32_t i = 0; *out && i < count && status == KR_OK; i++)
-		status = is_own(w, s, w->facts.grow->members.at[first + i], out);
-	return status;
+	for (uint32_t i = 0; *out && i < count; i++)
+		KR_TRY(is_own(w, s, w->facts.grow->members.at[first + i], out));
+	return KR_OK;
 }
 
 /* Whether what the observation shows is the same with the element added: it shows it, or it is the observer's
@@ -216,16 +210,14 @@ static enum kr_status advance(const struct kr_world *w, const struct kr_sight *s
 {
 	uint32_t at = source->i == KR_NONE ? w->first[s->key.i] : kr_world_index(w, s->key, *source) + 1;
 	bool alone = true;
-	enum kr_status status = KR_OK;
 
-	for (; at < w->first[s->key.i + 1] && alone && w->place[w->writers[at].i] < w->place[s->txn.i] &&
-		status == KR_OK;
+	for (; at < w->first[s->key.i + 1] && alone && w->place[w->writers[at].i] < w->place[s->txn.i];
 		at++) {
-		status = leaves_alone(w, s, w->writers[at], &alone);
-		if (status == KR_OK && alone && is_due(w, w->writers[at], s))
+		KR_TRY(leaves_alone(w, s, w->writers[at], &alone));
+		if (alone && is_due(w, w->writers[at], s))
 			*source = w->writers[at];
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Whether the observation is of a set to which its transaction had added before. */
@@ -317,16 +309,16 @@ static enum kr_status add_sight(struct kr_world *w, const struct kr_world_told *
 static enum kr_status may_match(const struct kr_world *w, const struct kr_sight *s, bool *out)
 {
 	bool candidate;
-	enum kr_status status = kr_world_allows(w, s, (kr_txn){KR_NONE}, &candidate);
 
-	*out = status == KR_OK && (!candidate || w->facts.untold);
-	for (uint32_t i = w->first[s->key.i]; i < w->first[s->key.i + 1] && status == KR_OK && !*out; i++) {
+	KR_TRY(kr_world_allows(w, s, (kr_txn){KR_NONE}, &candidate));
+	*out = !candidate || w->facts.untold;
+	for (uint32_t i = w->first[s->key.i]; i < w->first[s->key.i + 1] && !*out; i++) {
 		if (w->writers[i].i == s->txn.i)
 			continue;
-		status = kr_world_allows(w, s, w->writers[i], &candidate);
-		*out = status == KR_OK && !candidate;
+		KR_TRY(kr_world_allows(w, s, w->writers[i], &candidate));
+		*out = !candidate;
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status add_op(struct kr_world *w, const struct kr_world_told *told, kr_txn t, uint32_t index)
@@ -406,21 +398,18 @@ static enum kr_status find_overwriting(struct kr_world *w)
 
 static enum kr_status build(struct kr_world *w)
 {
-	struct kr_world_told told = {w, NULL, NULL};
-	enum kr_status status = order_versions(w);
+	struct kr_world_told told = {.arena = {.mem = w->mem}, .w = w};
 
-	if (status == KR_OK)
-		status = kr_world_count_versions(w);
-	if (status == KR_OK)
-		status = kr_world_told_read(&told);
+	KR_TRY(order_versions(w));
+	KR_TRY(kr_world_count_versions(w));
+	enum kr_status status = kr_world_told_read(&told);
 	if (status == KR_OK)
 		status = add_all(w, &told);
-	if (status == KR_OK && w->facts.grow)
-		status = advance_all(w);
-	if (status == KR_OK)
-		status = find_overwriting(w);
-	kr_world_told_done(&told);
-	return status;
+	kr_arena_done(&told.arena);
+	KR_TRY(status);
+	if (w->facts.grow)
+		KR_TRY(advance_all(w));
+	return find_overwriting(w);
 }
 
 /* Whether some observation of a set may have seen a later version than the one taken, and which one makes a
@@ -467,35 +456,31 @@ static enum kr_status check_blind(const struct kr_world *w)
 
 static enum kr_status check(struct kr_world *w)
 {
-	enum kr_status status =
-		w->readers_apart ? kr_verify_updaters(w->v, w->place) : kr_verify_places(w->v, w->place);
+	uint32_t n = w->v->h->txns.n;
 
-	if (status == KR_OK && kr_verify_is_blind(w->v->rule))
+	KR_TRY(kr_arena_new(&w->arena, w->place, n));
+	KR_TRY(kr_arena_new(&w->arena, w->first, (size_t)w->v->h->keys.n + 1));
+	KR_TRY(kr_arena_new(&w->arena, w->writers, w->facts.count));
+	KR_TRY(kr_arena_new(&w->arena, w->sights_of, (size_t)n + 1));
+	KR_TRY(w->readers_apart ? kr_verify_updaters(w->v, w->place) : kr_verify_places(w->v, w->place));
+	if (kr_verify_is_blind(w->v->rule))
 		return check_blind(w);
-	if (status == KR_OK)
-		status = build(w);
-	if (status == KR_OK)
-		status = kr_world_check_values(w);
-	if (status == KR_OK)
-		status = kr_world_check_graph(w);
-	return status == KR_BAD && (w->guessed || is_choosy(w)) ? KR_UNSUPPORTED : status;
+	KR_TRY(build(w));
+	KR_TRY(kr_world_check_values(w));
+	return kr_world_check_graph(w);
 }
 
 enum kr_status kr_verify_world(struct kr_verifier *v)
 {
-	uint32_t n = v->h->txns.n, nkeys = v->h->keys.n, count;
 	struct kr_world w = {.arena = {.mem = &v->ctx->mem}, .v = v, .mem = &v->ctx->mem};
 
 	if (!v->rule->graph)
 		return kr_err_set(v->err, KR_BAD, "an order of commits does not prove %s", v->rule->id);
 	KR_TRY(kr_facts_init(&w.facts, v->ctx, v->h, false, v->err));
-	count = w.facts.count;
 	w.readers_apart = v->rule->cycles[0].one_reader;
-	w.place = kr_arena_alloc(&w.arena, n, sizeof *w.place);
-	w.first = kr_arena_alloc(&w.arena, (size_t)nkeys + 1, sizeof *w.first);
-	w.writers = kr_arena_alloc(&w.arena, count, sizeof *w.writers);
-	w.sights_of = kr_arena_alloc(&w.arena, (size_t)n + 1, sizeof *w.sights_of);
-	enum kr_status status = w.place && w.first && w.writers && w.sights_of ? check(&w) : KR_NOMEM;
+	enum kr_status status = check(&w);
+	if (status == KR_BAD && (w.guessed || is_choosy(&w)))
+		status = KR_UNSUPPORTED;
 	kr_arena_done(&w.arena);
 	kr_vec_done(w.mem, &w.sights);
 	kr_facts_done(&w.facts);

@@ -58,13 +58,13 @@ static inline uint32_t kr_world_source_place(const struct kr_world *w, kr_txn t)
 
 /* world_told.c: sources told, by transaction, operation and key. */
 struct kr_world_told {
+	struct kr_arena arena;
 	struct kr_world *w;
 	uint32_t *first; /* per transaction, and two more: into ids */
 	uint32_t *ids;   /* into the certificate's */
 };
 
-enum kr_status kr_world_told_read(struct kr_world_told *told); /* leaves it to be freed, even on failure */
-void kr_world_told_done(struct kr_world_told *told);
+enum kr_status kr_world_told_read(struct kr_world_told *told); /* into its arena, even on failure */
 /* The newest of the sources told for the observation, which may be told part by part. */
 bool kr_world_told_find(const struct kr_world_told *told, const struct kr_sight *s, kr_txn *source);
 

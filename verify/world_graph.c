@@ -11,6 +11,8 @@
  * search between their commits and its own. */
 #include "verify/world.h"
 
+#include "base/order.h"
+
 struct graph {
 	struct kr_arena arena;
 	struct kr_world *w;
@@ -19,7 +21,7 @@ struct graph {
 	uint32_t *over_head; /* per transaction: a sight whose rw edge leads to it */
 	uint32_t *over_next; /* per sight */
 	kr_txn *so_before;   /* per transaction: the last committed one before it in its session */
-	kr_txn *ends;        /* present, committed ones with an end, by that */
+	uint32_t *ends;      /* present, committed ones with an end, by that */
 	uint32_t nends, ends_done;
 	uint32_t *stamp, turn; /* per transaction: the search that met it */
 	uint32_t least;        /* no place before it matters */
@@ -86,25 +88,17 @@ static enum kr_status visit_order(struct graph *g, kr_txn u)
 			break;
 	}
 	while (order == KR_ORDER_REALTIME && g->ends_done < g->nends &&
-		kr_history_precedes(h, g->ends[g->ends_done], u))
-		KR_TRY(visit(g, g->ends[g->ends_done++]));
+		kr_history_precedes(h, (kr_txn){g->ends[g->ends_done]}, u))
+		KR_TRY(visit(g, (kr_txn){g->ends[g->ends_done++]}));
 	return KR_OK;
 }
 
 static enum kr_status visit_writes(struct graph *g, kr_txn u)
 {
-	const struct kr_history *h = g->w->v->h;
-
-	for (uint32_t i = 0; i < h->txns.at[u.i].op_count; i++) {
-		const struct kr_operation *op = &h->ops.at[kr_history_op(h, u, i).i];
-		uint32_t effects = kr_effect_count(h, op);
-
-		for (uint32_t e = 0; e < effects; e++) {
-			kr_key k = kr_effect_at(h, op, e).key;
-			uint32_t at = kr_world_index(g->w, k, u);
-			if (at > g->w->first[k.i])
-				KR_TRY(visit(g, g->w->writers[at - 1]));
-		}
+	for (struct kr_effects e = kr_effects_of(g->w->v->h, u); kr_effects_next(&e);) {
+		uint32_t at = kr_world_index(g->w, e.row.key, u);
+		if (at > g->w->first[e.row.key.i])
+			KR_TRY(visit(g, g->w->writers[at - 1]));
 	}
 	return KR_OK;
 }
@@ -113,20 +107,17 @@ static enum kr_status visit_writes(struct graph *g, kr_txn u)
 static enum kr_status visit_before(struct graph *g, kr_txn u, uint32_t end, bool sources_only)
 {
 	struct kr_world *w = g->w;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = w->sights_of[u.i];
-		i < w->sights_of[u.i + 1] && g->kinds & KR_BIT(KR_WR) && status == KR_OK; i++)
+	for (uint32_t i = w->sights_of[u.i]; i < w->sights_of[u.i + 1] && g->kinds & KR_BIT(KR_WR); i++)
 		if (w->sights.at[i].op < end)
-			status = visit(g, w->sights.at[i].source);
-	if (sources_only || status != KR_OK)
-		return status;
+			KR_TRY(visit(g, w->sights.at[i].source));
+	if (sources_only)
+		return KR_OK;
 	if (g->kinds & KR_BIT(KR_WW))
-		status = visit_writes(g, u);
-	for (uint32_t i = g->over_head[u.i]; i != KR_NONE && g->kinds & KR_BIT(KR_RW) && status == KR_OK;
-		i = g->over_next[i])
-		status = visit(g, w->sights.at[i].txn);
-	return status == KR_OK ? visit_order(g, u) : status;
+		KR_TRY(visit_writes(g, u));
+	for (uint32_t i = g->over_head[u.i]; i != KR_NONE && g->kinds & KR_BIT(KR_RW); i = g->over_next[i])
+		KR_TRY(visit(g, w->sights.at[i].txn));
+	return visit_order(g, u);
 }
 
 static enum kr_status search(struct graph *g)
@@ -173,18 +164,9 @@ static enum kr_status check_places(const struct graph *g)
 /* Does b write a key that t writes, too? It committed before t, so that its version is before t's. */
 static bool writes_alike(const struct kr_world *w, kr_txn b, kr_txn t)
 {
-	const struct kr_history *h = w->v->h;
-
-	for (uint32_t i = 0; i < h->txns.at[b.i].op_count; i++) {
-		const struct kr_operation *op = &h->ops.at[kr_history_op(h, b, i).i];
-		uint32_t effects = kr_effect_count(h, op);
-
-		for (uint32_t e = 0; e < effects; e++) {
-			kr_key k = kr_effect_at(h, op, e).key;
-			if (kr_world_index(w, k, t) < w->first[k.i + 1])
-				return true;
-		}
-	}
+	for (struct kr_effects e = kr_effects_of(w->v->h, b); kr_effects_next(&e);)
+		if (kr_world_index(w, e.row.key, t) < w->first[e.row.key.i + 1])
+			return true;
 	return false;
 }
 
@@ -234,15 +216,14 @@ static enum kr_status check_sight(struct graph *g, const struct kr_world_sight *
 	struct kr_world *w = g->w;
 	uint32_t at, end;
 	bool searched = false, over = false;
-	enum kr_status status = KR_OK;
 
 	if (s->over.i == KR_NONE || (g->rule->cursor && s->loose))
 		return KR_OK;
-	for (missed(w, s, &at, &end); at < end && status == KR_OK; at++) {
+	for (missed(w, s, &at, &end); at < end; at++) {
 		kr_txn b = w->writers[at];
 
-		status = kr_world_overwrites(w, s, b, &over);
-		if (status != KR_OK || !over)
+		KR_TRY(kr_world_overwrites(w, s, b, &over));
+		if (!over)
 			continue;
 		if (g->rule->pair) {
 			if (is_direct(g, s, b))
@@ -250,14 +231,14 @@ static enum kr_status check_sight(struct graph *g, const struct kr_world_sight *
 			continue;
 		}
 		if (!searched)
-			status = search_from(g, s, w->place[b.i]);
+			KR_TRY(search_from(g, s, w->place[b.i]));
 		searched = true;
-		if (status == KR_OK && g->stamp[b.i] == g->turn)
+		if (g->stamp[b.i] == g->turn)
 			return refuse(g, s->txn, b, "saw a version older than that of");
 		if (g->kinds & KR_BIT(KR_WW))
 			break; /* later ones are reached by it */
 	}
-	return status;
+	return KR_OK;
 }
 
 /* ---- one reader ---- */
@@ -271,11 +252,9 @@ static enum kr_status check_reader(struct graph *g, kr_txn t)
 	for (uint32_t i = w->sights_of[t.i]; i < w->sights_of[t.i + 1]; i++)
 		if (w->sights.at[i].over.i != KR_NONE)
 			g->after[w->sights.at[i].over.i] = t;
-	enum kr_status status = visit_before(g, t, KR_NONE, false);
-	if (status == KR_OK)
-		status = search(g);
-	g->reader = (kr_txn){KR_NONE};
-	return status == KR_OK && g->closed ? refuse(g, t, t, "is on one, by itself:") : status;
+	KR_TRY(visit_before(g, t, KR_NONE, false));
+	KR_TRY(search(g));
+	return g->closed ? refuse(g, t, t, "is on one, by itself:") : KR_OK;
 }
 
 /* ---- all of it ---- */
@@ -297,40 +276,22 @@ static void link_overs(struct graph *g)
 	}
 }
 
-static bool ends_later(const struct kr_history *h, kr_txn a, kr_txn b)
+static int by_end(const void *data, uint32_t a, uint32_t b)
 {
-	return h->txns.at[a.i].end_returned > h->txns.at[b.i].end_returned;
+	const struct kr_history *h = data;
+
+	return KR_ORDER(h->txns.at[a].end_returned, h->txns.at[b].end_returned);
 }
 
-/* Heap order: each end is no earlier than those of its children. */
-static void sift(const struct kr_history *h, kr_txn *heap, uint32_t n, uint32_t at)
-{
-	for (uint32_t child; (child = 2 * at + 1) < n; at = child) {
-		child += child + 1 < n && ends_later(h, heap[child + 1], heap[child]);
-		if (!ends_later(h, heap[child], heap[at]))
-			return;
-		kr_txn t = heap[at];
-		heap[at] = heap[child];
-		heap[child] = t;
-	}
-}
-
-static void sort_ends(struct graph *g)
+static void sort_ends(struct graph *g, uint32_t *other)
 {
 	const struct kr_history *h = g->w->v->h;
 
 	for (kr_txn t = {0}; t.i < h->txns.n; t.i++)
 		if (g->w->place[t.i] != KR_NONE && h->txns.at[t.i].status == KR_COMMITTED &&
 			h->txns.at[t.i].flags & KR_TXN_HAS_END)
-			g->ends[g->nends++] = t;
-	for (uint32_t i = g->nends / 2; i-- > 0;)
-		sift(h, g->ends, g->nends, i);
-	for (uint32_t n = g->nends; n > 1;) {
-		kr_txn t = g->ends[0];
-		g->ends[0] = g->ends[--n];
-		g->ends[n] = t;
-		sift(h, g->ends, n, 0);
-	}
+			g->ends[g->nends++] = t.i;
+	kr_sort_ids(g->ends, other, g->nends, by_end, h);
 }
 
 static void link_sessions(struct graph *g, kr_txn *last)
@@ -360,43 +321,50 @@ static enum kr_status check_further(struct graph *g, const struct kr_rule_cycle 
 	return KR_OK;
 }
 
+static enum kr_status build(struct graph *g)
+{
+	uint32_t n = g->w->v->h->txns.n, *other;
+	kr_txn *last;
+
+	KR_TRY(kr_arena_new(&g->arena, last, g->w->v->h->sessions.n));
+	KR_TRY(kr_arena_new(&g->arena, other, n));
+	KR_TRY(kr_arena_new(&g->arena, g->over_head, n));
+	KR_TRY(kr_arena_new(&g->arena, g->over_next, g->w->sights.n));
+	KR_TRY(kr_arena_new(&g->arena, g->so_before, n));
+	KR_TRY(kr_arena_new(&g->arena, g->ends, n));
+	KR_TRY(kr_arena_new(&g->arena, g->stamp, n));
+	KR_TRY(kr_arena_new(&g->arena, g->after, n));
+	link_overs(g);
+	link_sessions(g, last);
+	sort_ends(g, other);
+	return KR_OK;
+}
+
 static enum kr_status check(struct graph *g)
 {
 	struct kr_world *w = g->w;
-	enum kr_status status = check_places(g);
 
-	for (int i = 1; i < KR_PATTERNS_MOST && w->v->rule->cycles[i].kinds && status == KR_OK; i++)
-		status = check_further(g, &w->v->rule->cycles[i]);
+	KR_TRY(check_places(g));
+	for (int i = 1; i < KR_PATTERNS_MOST && w->v->rule->cycles[i].kinds; i++)
+		KR_TRY(check_further(g, &w->v->rule->cycles[i]));
 	g->rule = &w->v->rule->cycles[0];
 	g->kinds = g->rule->kinds;
-	for (uint32_t i = 0; i < w->v->cert->serial.n && w->readers_apart && status == KR_OK; i++)
+	for (uint32_t i = 0; i < w->v->cert->serial.n && w->readers_apart; i++)
 		if (kr_verify_is_reader(w->v->h, w->v->cert->serial.at[i]))
-			status = check_reader(g, w->v->cert->serial.at[i]);
-	return status;
+			KR_TRY(check_reader(g, w->v->cert->serial.at[i]));
+	return KR_OK;
 }
 
 enum kr_status kr_world_check_graph(struct kr_world *w)
 {
-	uint32_t n = w->v->h->txns.n, nsights = w->sights.n, nsessions = w->v->h->sessions.n;
 	struct graph g = {.arena = {.mem = w->mem},
 		.w = w,
 		.rule = &w->v->rule->cycles[0],
 		.reader = {KR_NONE}};
-	enum kr_status status = KR_NOMEM;
+	enum kr_status status = build(&g);
 
-	kr_txn *last = kr_arena_alloc(&g.arena, nsessions, sizeof *last);
-	g.over_head = kr_arena_alloc(&g.arena, n, sizeof *g.over_head);
-	g.over_next = kr_arena_alloc(&g.arena, nsights, sizeof *g.over_next);
-	g.so_before = kr_arena_alloc(&g.arena, n, sizeof *g.so_before);
-	g.ends = kr_arena_alloc(&g.arena, n, sizeof *g.ends);
-	g.stamp = kr_arena_alloc(&g.arena, n, sizeof *g.stamp);
-	g.after = kr_arena_alloc(&g.arena, n, sizeof *g.after);
-	if (last && g.over_head && g.over_next && g.so_before && g.ends && g.stamp && g.after) {
-		link_overs(&g);
-		link_sessions(&g, last);
-		sort_ends(&g);
+	if (status == KR_OK)
 		status = check(&g);
-	}
 	kr_arena_done(&g.arena);
 	kr_vec_done(w->mem, &g.todo);
 	return status;

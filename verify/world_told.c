@@ -53,27 +53,16 @@ static void sort_told(struct kr_world_told *told, uint32_t *other)
 
 enum kr_status kr_world_told_read(struct kr_world_told *told)
 {
-	struct kr_mem *mem = told->w->mem;
 	uint32_t n = told->w->v->cert->sources.n, *other;
 
 	for (uint32_t i = 0; i < n; i++)
 		KR_TRY(check_told(told->w, i));
-	told->first = kr_mem_alloc(mem, (size_t)told->w->v->h->txns.n + 2, sizeof *told->first);
-	told->ids = kr_mem_alloc(mem, n, sizeof *told->ids);
-	other = kr_mem_alloc(mem, n, sizeof *other);
-
-	bool ready = told->first && told->ids && other;
-
-	if (ready)
-		sort_told(told, other);
-	kr_mem_free(mem, other, n, sizeof *other);
-	return ready ? KR_OK : KR_NOMEM;
-}
-
-void kr_world_told_done(struct kr_world_told *told)
-{
-	kr_mem_free(told->w->mem, told->first, (size_t)told->w->v->h->txns.n + 2, sizeof *told->first);
-	kr_mem_free(told->w->mem, told->ids, told->w->v->cert->sources.n, sizeof *told->ids);
+	KR_TRY(kr_arena_new(&told->arena, told->first, (size_t)told->w->v->h->txns.n + 2));
+	KR_TRY(kr_arena_new(&told->arena, told->ids, n));
+	KR_TRY(kr_mem_new(told->w->mem, other, n));
+	sort_told(told, other);
+	kr_mem_free(told->w->mem, other, n, sizeof *other);
+	return KR_OK;
 }
 
 bool kr_world_told_find(const struct kr_world_told *told, const struct kr_sight *s, kr_txn *source)

@@ -9,6 +9,7 @@
 /* ---- external observations ---- */
 
 struct values {
+	struct kr_arena arena;
 	struct kr_world *w;
 	struct kr_replayed replayed;
 	uint32_t *heads; /* per place of a source (0: the initial version): an observation of it */
@@ -34,6 +35,8 @@ static enum kr_status look_at_all(struct values *x)
 	struct kr_world *w = x->w;
 	const struct kr_certificate *cert = w->v->cert;
 
+	KR_TRY(kr_arena_new(&x->arena, x->heads, (size_t)cert->serial.n + 1));
+	KR_TRY(kr_arena_new(&x->arena, x->next, w->sights.n));
 	for (uint32_t i = 0; i <= cert->serial.n; i++)
 		x->heads[i] = KR_NONE;
 	for (uint32_t i = 0; i < w->sights.n; i++) {
@@ -53,14 +56,10 @@ static enum kr_status look_at_all(struct values *x)
 
 static enum kr_status check_external(struct kr_world *w)
 {
-	uint32_t n = w->v->cert->serial.n;
-	struct values x = {.w = w};
+	struct values x = {.arena = {.mem = w->mem}, .w = w};
 	KR_TRY(kr_replay_init(&x.replayed, w->v));
-	x.heads = kr_mem_alloc(w->mem, (size_t)n + 1, sizeof *x.heads);
-	x.next = kr_mem_alloc(w->mem, w->sights.n, sizeof *x.next);
-	enum kr_status status = x.heads && x.next ? look_at_all(&x) : KR_NOMEM;
-	kr_mem_free(w->mem, x.heads, (size_t)n + 1, sizeof *x.heads);
-	kr_mem_free(w->mem, x.next, w->sights.n, sizeof *x.next);
+	enum kr_status status = look_at_all(&x);
+	kr_arena_done(&x.arena);
 	kr_replay_done(&x.replayed);
 	return status;
 }
@@ -93,7 +92,6 @@ static enum kr_status check_own_writes(const struct kr_world *w)
 
 enum kr_status kr_world_check_values(struct kr_world *w)
 {
-	enum kr_status status = check_own_writes(w);
-
-	return status == KR_OK ? check_external(w) : status;
+	KR_TRY(check_own_writes(w));
+	return check_external(w);
 }
