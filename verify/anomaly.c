@@ -97,17 +97,12 @@ static enum kr_status find_writers(const struct kr_claim *c, const struct kr_fac
 	const struct kr_history *h = c->v->h;
 
 	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
-		for (uint32_t index = 0; index < h->txns.at[t.i].op_count; index++) {
-			const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, index).i];
-			uint32_t effects = kr_effect_count(h, op);
-
-			for (uint32_t i = 0; i < effects; i++) {
-				struct kr_written_row effect = kr_effect_at(h, op, i);
-				if (effect.key.i == c->key.i)
-					KR_TRY(look_at_write(c, f, t, index, effect.value, out));
-			}
+		for (struct kr_effects e = kr_effects_of(h, t); kr_effects_next(&e);) {
+			if (e.row.key.i == c->key.i)
+				KR_TRY(look_at_write(c, f, t, e.op, e.row.value, out));
 			KR_TRY(kr_ctx_tick(c->v->ctx));
 		}
+		KR_TRY(kr_ctx_tick(c->v->ctx));
 	}
 	return KR_OK;
 }
@@ -258,35 +253,7 @@ static enum kr_status check_read(const struct kr_claim *c, const struct kr_facts
 	return check_name(c, &by);
 }
 
-/* ---- transactions that do not see their own writes ---- */
-
-static enum kr_status check_internal(const struct kr_claim *c)
-{
-	const struct kr_history *h = c->v->h;
-	kr_value left = {0};
-	bool wrote = false, agrees;
-
-	for (uint32_t index = 0; index < c->op; index++) {
-		const struct kr_operation *op = &h->ops.at[kr_history_op(h, c->txn, index).i];
-		uint32_t effects = kr_effect_count(h, op);
-
-		for (uint32_t i = 0; i < effects; i++) {
-			struct kr_written_row effect = kr_effect_at(h, op, i);
-			if (effect.key.i != c->key.i)
-				continue;
-			wrote = true;
-			left = effect.value;
-		}
-	}
-	if (!wrote)
-		return kr_err_set(c->v->err, KR_BAD, "%s had not written %s before operation %u",
-			c->txn_name.text, c->key_name.text, (unsigned)c->op);
-	enum kr_status status = kr_saw_allows(h, &c->saw, c->key, left, &agrees, c->v->err);
-	if (status != KR_OK || !agrees)
-		return status;
-	return kr_err_set(c->v->err, KR_BAD, "operation %u of %s shows %s as it had left it", (unsigned)c->op,
-		c->txn_name.text, c->key_name.text);
-}
+/* ---- the claim ---- */
 
 /* Where what was seen does not count otherwise. */
 static enum kr_status check_garbage(const struct kr_claim *c)
@@ -319,7 +286,7 @@ enum kr_status kr_verify_anomaly(struct kr_verifier *v)
 	if (kind == KR_RESULT_SET_MISMATCH)
 		status = kr_claim_mismatch(&c, &f);
 	else if (kind == KR_INTERNAL_INCONSISTENCY)
-		status = kr_facts_grows(&f, c.key) ? kr_claim_internal(&c) : check_internal(&c);
+		status = kr_claim_internal(&c);
 	else if (kind >= KR_DUPLICATE_ELEMENT && !kr_facts_grows(&f, c.key))
 		status = kr_err_set(v->err, KR_BAD, "%s is neither a list nor a set", c.key_name.text);
 	else

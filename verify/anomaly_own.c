@@ -1,5 +1,4 @@
-/* Internal inconsistency of a key that grows: the operation does not show what its transaction had left there
- * (own.c). */
+/* Internal inconsistency: the operation does not show what its transaction had left there (own.c). */
 #include "verify/claim.h"
 #include "verify/own.h"
 

@@ -24,7 +24,7 @@ enum kr_status kr_claim_sum(const struct kr_claim *c, const struct kr_facts *f, 
 	bool *out);
 enum kr_status kr_claim_goes_round(const struct kr_claim *c, const struct kr_facts *f,
 	const struct kr_sight *sight, bool *out);
-/* anomaly_own.c: an internal inconsistency of a key that grows. */
+/* anomaly_own.c: an internal inconsistency. */
 enum kr_status kr_claim_internal(const struct kr_claim *c);
 /* anomaly_sets.c: a predicate read differs from the predicate over the versions that it names. */
 enum kr_status kr_claim_mismatch(const struct kr_claim *c, const struct kr_facts *f);
