@@ -81,20 +81,16 @@ enum kr_status kr_recheck_one(struct kr_recheck *r)
 
 enum kr_status kr_recheck_begin(struct kr_recheck *r)
 {
-	r->ops = kr_mem_alloc(&r->ctx->mem, r->h->ops.n, sizeof *r->ops);
-	r->txns = kr_mem_alloc(&r->ctx->mem, r->h->txns.n, sizeof *r->txns);
+	r->arena = (struct kr_arena){.mem = &r->ctx->mem};
 	r->key = (kr_key){KR_NONE};
-	if (!r->ops || !r->txns)
-		return KR_NOMEM;
-	return KR_OK;
+	KR_TRY(kr_arena_new(&r->arena, r->ops, r->h->ops.n));
+	return kr_arena_new(&r->arena, r->txns, r->h->txns.n);
 }
 
 void kr_recheck_end(struct kr_recheck *r)
 {
 	kr_vec_done(&r->ctx->mem, &r->versions);
-	kr_recheck_free_writers(r);
-	kr_mem_free(&r->ctx->mem, r->ops, r->h->ops.n, sizeof *r->ops);
-	kr_mem_free(&r->ctx->mem, r->txns, r->h->txns.n, sizeof *r->txns);
+	kr_arena_done(&r->arena);
 }
 
 enum kr_status kr_verify_findings(struct kr_ctx *ctx, const struct kr_history *h, struct kr_claims claims,

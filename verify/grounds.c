@@ -120,11 +120,6 @@ static void note_window(const struct kr_recheck *r, struct kr_sight_window w)
 
 /* ---- what was seen ---- */
 
-static int64_t there_from(const struct kr_recheck *r, const struct kr_newly *v)
-{
-	return v->txn.i == KR_NONE ? INT64_MIN : kr_recheck_instants(r, v->txn)->commit.from;
-}
-
 static struct kr_point sighted_at(const struct kr_recheck *r, const struct kr_sighted *s, int64_t at)
 {
 	struct kr_point p = kr_recheck_snapshot(r, r->f->txns[0], at);
@@ -173,11 +168,11 @@ static const struct kr_newly *closest(const struct kr_recheck *r, const struct k
 
 	for (uint32_t i = 0; i < r->versions.n; i++) {
 		const struct kr_newly *v = &r->versions.at[i];
-		int64_t from = there_from(r, v);
+		int64_t from = kr_recheck_from(r, v);
 		if (v->txn.i == r->f->txns[0].i || !kr_recheck_allows(r, s, r->f->key, v->value) ||
 			(from <= s->at.to) != early)
 			continue;
-		if (!out || (early ? from > there_from(r, out) : from < there_from(r, out)))
+		if (!out || (early ? from > kr_recheck_from(r, out) : from < kr_recheck_from(r, out)))
 			out = v;
 	}
 	return out;
@@ -219,11 +214,11 @@ void kr_recheck_note_value(const struct kr_recheck *r, const struct kr_sighted *
 	else if (v)
 		kr_recheck_note(r,
 			kr_recheck_gap(sighted_at(r, s, s->at.to),
-				kr_point_at(KR_INSTANT_COMMIT, v->txn, there_from(r, v))));
+				kr_point_at(KR_INSTANT_COMMIT, v->txn, kr_recheck_from(r, v))));
 	for (uint32_t i = 0; i < r->versions.n; i++) {
 		const struct kr_newly *w = &r->versions.at[i];
 		bool seen = kr_recheck_allows(r, s, r->f->key, w->value);
-		struct kr_span at = {there_from(r, w), kr_recheck_gone(r, w)};
+		struct kr_span at = {kr_recheck_from(r, w), kr_recheck_gone(r, w)};
 		if (w->txn.i != r->f->txns[0].i &&
 			(seen ? w == v : kr_recheck_could_be_seen(r, r->f->txns[0], w, s->at)))
 			note_window(r,
@@ -248,7 +243,7 @@ static void name_ends(const struct kr_recheck *r, const struct kr_sighted *s, st
 		const struct kr_newly *v = &r->versions.at[i];
 		if (v->txn.i == r->f->txns[0].i || !kr_recheck_allows(r, s, w->key, v->value))
 			continue;
-		if (there_from(r, v) == w->at.from)
+		if (kr_recheck_from(r, v) == w->at.from)
 			w->writer = v->txn;
 		if (kr_recheck_gone(r, v) == w->at.to)
 			w->over = writer_of(replacement(r, v));

@@ -25,6 +25,7 @@ struct kr_newly { /* a transaction's last value of the key */
 };
 
 struct kr_recheck {
+	struct kr_arena arena;
 	struct kr_ctx *ctx;
 	const struct kr_history *h;
 	struct kr_claims claims;
@@ -55,10 +56,23 @@ struct kr_span kr_recheck_op(const struct kr_recheck *r, kr_txn t, uint32_t inde
 /* when that entry ran */
 struct kr_span kr_recheck_entry(const struct kr_recheck *r, kr_txn t, const struct kr_walk *walk);
 
+static inline const struct kr_operation *kr_recheck_op_of(const struct kr_recheck *r, kr_txn t, uint32_t op)
+{
+	return &r->h->ops.at[kr_history_op(r->h, t, op).i];
+}
+static inline bool kr_recheck_is_read(const struct kr_operation *op)
+{
+	return op->kind == KR_OP_READ || op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN;
+}
+/* the earliest that the version was there */
+static inline int64_t kr_recheck_from(const struct kr_recheck *r, const struct kr_newly *v)
+{
+	return v->txn.i == KR_NONE ? INT64_MIN : kr_recheck_instants(r, v->txn)->commit.from;
+}
+
 /* recheck_versions.c */
 enum kr_status kr_recheck_versions(struct kr_recheck *r, kr_key key);
 enum kr_status kr_recheck_writers(struct kr_recheck *r); /* fills writers */
-void kr_recheck_free_writers(struct kr_recheck *r);
 bool kr_recheck_same_row(const struct kr_recheck *r, kr_key a, kr_key b);
 bool kr_recheck_same_object(const struct kr_recheck *r, kr_key a, kr_key b);
 /* The first certain lock of the mode on the object of the key; to == INT64_MAX: there is none. */

@@ -41,8 +41,7 @@ static bool is_version(const struct edge_check *c, const struct kr_newly *v, con
 
 static bool meets_places(const struct edge_check *c, const struct kr_newly *v)
 {
-	int64_t from = v->txn.i == KR_NONE ? INT64_MIN : kr_recheck_instants(c->r, v->txn)->commit.from,
-		gone = kr_recheck_gone(c->r, v);
+	int64_t from = kr_recheck_from(c->r, v), gone = kr_recheck_gone(c->r, v);
 
 	for (uint32_t i = 0; i < c->places.n; i++)
 		if (from <= c->places.at[i].to && c->places.at[i].from <= gone)
@@ -88,11 +87,11 @@ static enum kr_status look(struct edge_check *c, kr_txn reader, bool certifies)
 	if (!c->s.shared)
 		return KR_OK;
 	KR_TRY(kr_recheck_shared(r, reader, c->e->op, &c->places));
-	enum kr_status status = kr_recheck_versions(r, c->e->key);
-	if (!status && c->places.n == 0)
+	KR_TRY(kr_recheck_versions(r, c->e->key));
+	if (c->places.n == 0)
 		return kr_recheck_fail(r, "an edge rests on a snapshot that there is not");
 	narrow(c, reader);
-	return status;
+	return KR_OK;
 }
 
 /* ---- edges ---- */
@@ -108,11 +107,9 @@ static void note(const struct edge_check *c, struct kr_point before, struct kr_p
 static enum kr_status check_wr(struct edge_check *c)
 {
 	struct kr_recheck *r = c->r;
-	enum kr_status status = look(c, c->e->to, true);
-	const struct kr_newly *v = status ? NULL : version_of(r, c->e->from);
 
-	if (status)
-		return status;
+	KR_TRY(look(c, c->e->to, true));
+	const struct kr_newly *v = version_of(r, c->e->from);
 	if (!is_version(c, v, &c->from))
 		return kr_recheck_fail(r, "the source of an edge made no version of the key, for certain");
 	if (!c->e->earlier)
@@ -131,11 +128,9 @@ static enum kr_status check_wr(struct edge_check *c)
 static enum kr_status check_rw(struct edge_check *c)
 {
 	struct kr_recheck *r = c->r;
-	enum kr_status status = look(c, c->e->from, true);
-	const struct kr_newly *u = status ? NULL : version_of(r, c->e->to);
 
-	if (status)
-		return status;
+	KR_TRY(look(c, c->e->from, true));
+	const struct kr_newly *u = version_of(r, c->e->to);
 	if (!is_version(c, u, &c->to) ||
 		(c->s.saw.predicate && kr_recheck_allows(r, &c->s, c->e->key, u->value)))
 		return kr_recheck_fail(r,
@@ -155,12 +150,9 @@ static enum kr_status check_rw(struct edge_check *c)
 static enum kr_status check_ww(struct edge_check *c)
 {
 	struct kr_recheck *r = c->r;
-	enum kr_status status = kr_recheck_versions(r, c->e->key);
-	const struct kr_newly *v = status ? NULL : version_of(r, c->e->from),
-			      *u = status ? NULL : version_of(r, c->e->to);
 
-	if (status)
-		return status;
+	KR_TRY(kr_recheck_versions(r, c->e->key));
+	const struct kr_newly *v = version_of(r, c->e->from), *u = version_of(r, c->e->to);
 	if (!is_version(c, v, &c->from) || !is_version(c, u, &c->to) || !kr_recheck_precedes(r, v, u))
 		return kr_recheck_fail(r, "the order of a ww is not certain");
 	kr_recheck_note_order(r, v, u, c->at);
@@ -229,27 +221,22 @@ static enum kr_status find_effect(struct kr_recheck *r, kr_txn t, kr_key key, st
 
 	*out = (struct effect){.took = r->h->txns.at[t.i].status == KR_COMMITTED,
 		.by = unknown ? INT64_MAX : kr_recheck_instants(r, t)->commit.to};
-	enum kr_status status = unknown && key.i != KR_NONE ? note_seen(r, t, key, out) : KR_OK;
+	if (unknown && key.i != KR_NONE)
+		KR_TRY(note_seen(r, t, key, out));
 	out->seen = unknown && out->took;
-	for (uint32_t i = 0; i < r->h->txns.at[t.i].op_count && unknown; i++) {
-		const struct kr_operation *op = &r->h->ops.at[kr_history_op(r->h, t, i).i];
-
-		for (uint32_t e = 0; e < kr_effect_count(r->h, op) && !status; e++)
-			status = note_seen(r, t, kr_effect_at(r->h, op, e).key, out);
-	}
-	return status;
+	for (struct kr_effects e = kr_effects_of(r->h, t); unknown && kr_effects_next(&e);)
+		KR_TRY(note_seen(r, t, e.row.key, out));
+	return KR_OK;
 }
 
 static enum kr_status check_edge(struct kr_recheck *r, const struct kr_certain_edge *e, uint32_t at,
 	bool *plain_snapshot)
 {
 	struct edge_check c = {.r = r, .e = e, .at = at};
-	enum kr_status status = find_effect(r, e->from, e->key, &c.from);
+	enum kr_status status;
 
-	if (!status)
-		status = find_effect(r, e->to, e->key, &c.to);
-	if (status)
-		return status;
+	KR_TRY(find_effect(r, e->from, e->key, &c.from));
+	KR_TRY(find_effect(r, e->to, e->key, &c.to));
 	if (!c.from.took || !c.to.took)
 		return kr_recheck_fail(r, "a transaction of the cycle is not known to have taken effect");
 	switch (e->kind) {

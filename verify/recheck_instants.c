@@ -44,8 +44,7 @@ static int64_t answered(const struct passing *p, struct kr_walk walk)
 static bool takes_snapshot(const struct passing *p, const struct kr_walk *walk)
 {
 	enum kr_snapshot_at rule = p->r->claims.profile->snapshot_at;
-	bool read =
-		walk->op->kind == KR_OP_READ || walk->op->kind == KR_OP_RANGE || walk->op->kind == KR_OP_SCAN;
+	bool read = kr_recheck_is_read(walk->op);
 
 	if (rule != KR_SNAPSHOT_PLAIN_READ)
 		return rule == KR_SNAPSHOT_STATEMENT;

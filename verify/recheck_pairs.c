@@ -7,11 +7,6 @@ struct pair {
 	const struct kr_instants *a, *b;
 };
 
-static const struct kr_operation *op_of(const struct kr_recheck *r, kr_txn t, uint32_t op)
-{
-	return &r->h->ops.at[kr_history_op(r->h, t, op).i];
-}
-
 /* ---- mutual exclusion ---- */
 
 /* Each was taken before the other was given up. */
@@ -57,7 +52,7 @@ static bool locks_range(const struct kr_recheck *r, kr_txn t, uint32_t index)
 {
 	const struct kr_profile *profile = r->claims.profile;
 	const struct kr_attr *attr = kr_history_attr(r->h, kr_history_op(r->h, t, index));
-	const struct kr_operation *op = op_of(r, t, index);
+	const struct kr_operation *op = kr_recheck_op_of(r, t, index);
 	bool reads = op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN,
 	     locks = attr && attr->lock != KR_LOCK_NONE;
 
@@ -88,9 +83,9 @@ static bool falls_into(const struct kr_recheck *r, const struct kr_operation *ra
 static enum kr_status check_range(struct kr_recheck *r, const struct pair *p)
 {
 	for (uint32_t i = 0; i < r->h->txns.at[p->t.i].op_count; i++) {
-		const struct kr_operation *range = op_of(r, p->t, i);
+		const struct kr_operation *range = kr_recheck_op_of(r, p->t, i);
 		for (uint32_t j = 0; locks_range(r, p->t, i) && j < r->h->txns.at[p->u.i].op_count; j++) {
-			const struct kr_operation *write = op_of(r, p->u, j);
+			const struct kr_operation *write = kr_recheck_op_of(r, p->u, j);
 			bool sure = write->kind != KR_OP_DELETE || write->flags & KR_OPF_KNOWN;
 			struct kr_span x = kr_recheck_op(r, p->t, i), y = kr_recheck_op(r, p->u, j);
 			for (uint32_t e = 0; sure && e < kr_effect_count(r->h, write); e++)
@@ -108,7 +103,7 @@ static enum kr_status check_range(struct kr_recheck *r, const struct pair *p)
 static bool deletes(const struct kr_recheck *r, kr_txn t, kr_key key)
 {
 	for (uint32_t i = 0; i < r->h->txns.at[t.i].op_count; i++) {
-		const struct kr_operation *op = op_of(r, t, i);
+		const struct kr_operation *op = kr_recheck_op_of(r, t, i);
 		bool deleted = op->kind == KR_OP_DELETE ||
 			kr_recheck_marks(r, t, kr_history_op(r->h, t, i)) & KR_MARK_DELETED;
 		if (deleted && kr_effect_count(r->h, op) > 0 && kr_recheck_same_object(r, op->key, key))
@@ -122,7 +117,7 @@ static const struct kr_operation *first_write(const struct kr_recheck *r, kr_txn
 	uint32_t *index)
 {
 	for (*index = 0; *index < r->h->txns.at[t.i].op_count; ++*index) {
-		const struct kr_operation *op = op_of(r, t, *index);
+		const struct kr_operation *op = kr_recheck_op_of(r, t, *index);
 		for (uint32_t e = 0; e < kr_effect_count(r->h, op); e++)
 			if (kr_recheck_same_object(r, kr_effect_at(r->h, op, e).key, key))
 				return op;

@@ -25,7 +25,7 @@ static void meet_all(const struct kr_recheck *r, const struct kr_sighted *s, str
 
 	for (uint32_t i = 0; i < r->versions.n; i++) {
 		const struct kr_newly *v = &r->versions.at[i];
-		int64_t from = v->txn.i == KR_NONE ? INT64_MIN : kr_recheck_instants(r, v->txn)->commit.from;
+		int64_t from = kr_recheck_from(r, v);
 		if (v->txn.i == r->f->txns[0].i || !kr_recheck_allows(r, s, key, v->value))
 			continue;
 		met->final = true;

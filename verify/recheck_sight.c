@@ -2,16 +2,6 @@
  * a snapshot can have been seen. */
 #include "verify/recheck.h"
 
-static const struct kr_operation *op_of(const struct kr_recheck *r, kr_txn t, uint32_t op)
-{
-	return &r->h->ops.at[kr_history_op(r->h, t, op).i];
-}
-
-static bool is_read(const struct kr_operation *op)
-{
-	return op->kind == KR_OP_READ || op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN;
-}
-
 bool kr_recheck_allows(const struct kr_recheck *r, const struct kr_sighted *s, kr_key key, kr_value value)
 {
 	const struct kr_value_entry *entry;
@@ -31,7 +21,8 @@ uint32_t kr_recheck_times(const struct kr_recheck *r, const struct kr_operation 
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; is_read(op) && op->kind != KR_OP_READ && i < kr_saw_count(r->h, op); i++)
+	for (uint32_t i = 0; kr_recheck_is_read(op) && op->kind != KR_OP_READ && i < kr_saw_count(r->h, op);
+		i++)
 		n += kr_saw_key(r->h, op, i).i == key.i;
 	return n;
 }
@@ -41,9 +32,9 @@ uint32_t kr_recheck_times(const struct kr_recheck *r, const struct kr_operation 
 static bool find_own(const struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key, kr_value *value)
 {
 	while (op-- > 0)
-		for (uint32_t i = kr_effect_count(r->h, op_of(r, t, op)); i-- > 0;)
-			if (kr_effect_at(r->h, op_of(r, t, op), i).key.i == key.i) {
-				*value = kr_effect_at(r->h, op_of(r, t, op), i).value;
+		for (uint32_t i = kr_effect_count(r->h, kr_recheck_op_of(r, t, op)); i-- > 0;)
+			if (kr_effect_at(r->h, kr_recheck_op_of(r, t, op), i).key.i == key.i) {
+				*value = kr_effect_at(r->h, kr_recheck_op_of(r, t, op), i).value;
 				return true;
 			}
 	return false;
@@ -52,7 +43,7 @@ static bool find_own(const struct kr_recheck *r, kr_txn t, uint32_t op, kr_key k
 static bool was_read(const struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key, kr_value *value)
 {
 	for (uint32_t i = 0; i < op; i++) {
-		struct kr_saw saw = kr_saw_of(r->h, op_of(r, t, i), key);
+		struct kr_saw saw = kr_saw_of(r->h, kr_recheck_op_of(r, t, i), key);
 		*value = saw.value;
 		if (saw.test == KR_SAW_VALUE)
 			return true;
@@ -63,7 +54,7 @@ static bool was_read(const struct kr_recheck *r, kr_txn t, uint32_t op, kr_key k
 static void see(const struct kr_recheck *r, kr_txn t, uint32_t index, kr_key key, const struct kr_saw *given,
 	struct kr_sighted *out)
 {
-	const struct kr_operation *op = op_of(r, t, index);
+	const struct kr_operation *op = kr_recheck_op_of(r, t, index);
 	const struct kr_attr *attr = kr_history_attr(r->h, kr_history_op(r->h, t, index));
 	uint8_t kind = r->h->keys.at[key.i].kind;
 
@@ -102,7 +93,7 @@ static void see_twice(const struct kr_recheck *r, const struct kr_operation *op,
 static bool starts_with_new_row(const struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key)
 {
 	for (uint32_t i = 0; i < op; i++) {
-		const struct kr_operation *o = op_of(r, t, i);
+		const struct kr_operation *o = kr_recheck_op_of(r, t, i);
 		const struct kr_attr *attr = kr_history_attr(r->h, kr_history_op(r->h, t, i));
 		bool writes = false;
 		for (uint32_t e = 0; e < kr_effect_count(r->h, o); e++)
@@ -120,7 +111,7 @@ static bool starts_with_new_row(const struct kr_recheck *r, kr_txn t, uint32_t o
 static void see_other(const struct kr_recheck *r, kr_txn t, uint32_t index, kr_key key,
 	struct kr_sighted *out)
 {
-	const struct kr_operation *op = op_of(r, t, index);
+	const struct kr_operation *op = kr_recheck_op_of(r, t, index);
 	const struct kr_scan *scan = &r->h->scans.at[op->scan];
 	uint32_t n = kr_saw_count(r->h, op);
 	bool holds = true,
@@ -153,9 +144,10 @@ static enum place place_of(const struct kr_recheck *r, kr_txn t, const struct kr
 		return attr->read == KR_READ_SNAPSHOT  ? AT_SNAPSHOT
 			: attr->read == KR_READ_LATEST ? AT_LATEST
 						       : AT_WRITTEN;
-	if (!is_read(op) || locks)
-		return (is_read(op) ? p->locking_reads : p->dml_reads) == KR_SEES_SNAPSHOT ? AT_SNAPSHOT
-											   : AT_LATEST;
+	if (!kr_recheck_is_read(op) || locks)
+		return (kr_recheck_is_read(op) ? p->locking_reads : p->dml_reads) == KR_SEES_SNAPSHOT
+			? AT_SNAPSHOT
+			: AT_LATEST;
 	if (p->reads == KR_READS_UNCOMMITTED)
 		return AT_WRITTEN;
 	return p->reads == KR_READS_LATEST && !(p->auto_snapshot && kr_recheck_instants(r, t)->is_auto)
@@ -167,8 +159,9 @@ static enum place place_of(const struct kr_recheck *r, kr_txn t, const struct kr
 static bool find_update(const struct kr_recheck *r, kr_txn t, uint32_t op, kr_key key, struct kr_span *out)
 {
 	while (op-- > 0)
-		for (uint32_t i = 0; i < kr_effect_count(r->h, op_of(r, t, op)); i++)
-			if (kr_recheck_same_row(r, kr_effect_at(r->h, op_of(r, t, op), i).key, key)) {
+		for (uint32_t i = 0; i < kr_effect_count(r->h, kr_recheck_op_of(r, t, op)); i++)
+			if (kr_recheck_same_row(r, kr_effect_at(r->h, kr_recheck_op_of(r, t, op), i).key,
+				    key)) {
 				*out = kr_recheck_op(r, t, op);
 				return true;
 			}
@@ -177,10 +170,10 @@ static bool find_update(const struct kr_recheck *r, kr_txn t, uint32_t op, kr_ke
 
 static void place(const struct kr_recheck *r, kr_txn t, uint32_t index, kr_key key, struct kr_sighted *out)
 {
-	const struct kr_operation *op = op_of(r, t, index);
+	const struct kr_operation *op = kr_recheck_op_of(r, t, index);
 	const struct kr_attr *attr = kr_history_attr(r->h, kr_history_op(r->h, t, index));
 	const struct kr_instants *own = kr_recheck_instants(r, t);
-	bool plain = is_read(op) && !(attr && attr->lock != KR_LOCK_NONE);
+	bool plain = kr_recheck_is_read(op) && !(attr && attr->lock != KR_LOCK_NONE);
 	enum place where = place_of(r, t, op, attr);
 
 	out->at = kr_recheck_op(r, t, index);
@@ -213,9 +206,9 @@ void kr_recheck_sight(const struct kr_recheck *r, kr_txn t, uint32_t op, kr_key 
 	out->own = find_own(r, t, op, key, &out->own_value);
 	if (!out->own && r->claims.profile->clock == KR_CLOCK_STAMPS)
 		out->own = was_read(r, t, op, key, &out->own_value);
-	uint32_t times = kr_recheck_times(r, op_of(r, t, op), key);
+	uint32_t times = kr_recheck_times(r, kr_recheck_op_of(r, t, op), key);
 	if (times > 1)
-		see_twice(r, op_of(r, t, op), key, out);
+		see_twice(r, kr_recheck_op_of(r, t, op), key, out);
 	else if (times == 1)
 		see_other(r, t, op, key, out);
 	place(r, t, op, key, out);
@@ -298,9 +291,9 @@ static bool explained_by_remade(const struct kr_recheck *r, kr_txn t, const stru
 			continue;
 		deletes = v->marks & KR_MARK_REMADE;
 		for (uint32_t op = 0; op < r->h->txns.at[v->txn.i].op_count; op++)
-			deletes |= op_of(r, v->txn, op)->kind == KR_OP_DELETE &&
-				op_of(r, v->txn, op)->key.i == key.i &&
-				kr_effect_count(r->h, op_of(r, v->txn, op)) > 0;
+			deletes |= kr_recheck_op_of(r, v->txn, op)->kind == KR_OP_DELETE &&
+				kr_recheck_op_of(r, v->txn, op)->key.i == key.i &&
+				kr_effect_count(r->h, kr_recheck_op_of(r, v->txn, op)) > 0;
 		const struct kr_span *c = &kr_recheck_instants(r, v->txn)->commit;
 		if (deletes && c->from <= s->at.to && s->at.from <= c->to)
 			return true;
@@ -344,10 +337,7 @@ static enum kr_status intersect(struct kr_recheck *r, kr_txn t, const struct kr_
 	for (uint32_t p = 0; p < out->n && !status; p++)
 		for (uint32_t i = 0; i < r->versions.n && !status; i++) {
 			const struct kr_newly *v = &r->versions.at[i];
-			struct kr_span part = {v->txn.i == KR_NONE
-					? INT64_MIN
-					: kr_recheck_instants(r, v->txn)->commit.from,
-				kr_recheck_gone(r, v)};
+			struct kr_span part = {kr_recheck_from(r, v), kr_recheck_gone(r, v)};
 			part.from = part.from > out->at[p].from ? part.from : out->at[p].from;
 			part.to = part.to < out->at[p].to ? part.to : out->at[p].to;
 			bool covered = false;
@@ -382,16 +372,14 @@ enum kr_status kr_recheck_share(struct kr_recheck *r, kr_txn t, uint32_t op, kr_
 	kr_recheck_sight(r, t, op, key, saw, &s);
 	if (!s.says || s.own || !s.shared)
 		return KR_OK;
-	enum kr_status status = kr_recheck_versions(r, key);
-	if (status || !kr_recheck_explained(r, t, &s, key, &only))
-		return status;
-	return intersect(r, t, &s, key, out);
+	KR_TRY(kr_recheck_versions(r, key));
+	return kr_recheck_explained(r, t, &s, key, &only) ? intersect(r, t, &s, key, out) : KR_OK;
 }
 
 enum kr_status kr_recheck_each_sight(struct kr_recheck *r, kr_txn t, uint32_t op, kr_sight_visit *visit,
 	void *data)
 {
-	const struct kr_operation *o = op_of(r, t, op);
+	const struct kr_operation *o = kr_recheck_op_of(r, t, op);
 	bool scans = o->kind == KR_OP_RANGE || o->kind == KR_OP_SCAN || o->kind == KR_OP_UPDATE;
 
 	for (uint32_t i = 0; i < kr_saw_count(r->h, o); i++) {

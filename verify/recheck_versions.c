@@ -42,18 +42,13 @@ bool kr_recheck_same_object(const struct kr_recheck *r, kr_key a, kr_key b)
 
 /* ---- locks ---- */
 
-static bool is_read(const struct kr_operation *op)
-{
-	return op->kind == KR_OP_READ || op->kind == KR_OP_RANGE || op->kind == KR_OP_SCAN;
-}
-
 static enum kr_lock_mode mode_of(const struct kr_recheck *r, kr_txn t, kr_op op)
 {
 	const struct kr_lock_modes *modes = &r->claims.profile->locks;
 	const struct kr_attr *attr = kr_history_attr(r->h, op);
 	bool free = kr_recheck_instants(r, t)->is_auto && r->claims.profile->auto_snapshot;
 
-	if (!is_read(&r->h->ops.at[op.i]))
+	if (!kr_recheck_is_read(&r->h->ops.at[op.i]))
 		return modes->write;
 	if (attr && attr->lock == KR_LOCK_EXCLUSIVE)
 		return modes->update;
@@ -156,29 +151,14 @@ enum kr_status kr_recheck_writers(struct kr_recheck *r)
 {
 	uint32_t keys = r->h->keys.n;
 
-	if (r->writer_first)
+	if (r->writers)
 		return KR_OK;
-	KR_TRY(kr_mem_new(&r->ctx->mem, r->writer_first, (size_t)keys + 2));
+	KR_TRY(kr_arena_new(&r->arena, r->writer_first, (size_t)keys + 2));
 	pass_writes(r, false);
 	kr_index_places(r->writer_first, keys);
-	r->writers = kr_mem_alloc(&r->ctx->mem, r->writer_first[keys + 1], sizeof *r->writers);
-	if (!r->writers) {
-		kr_mem_free(&r->ctx->mem, r->writer_first, (size_t)keys + 2, sizeof *r->writer_first);
-		r->writer_first = NULL;
-		return KR_NOMEM;
-	}
+	KR_TRY(kr_arena_new(&r->arena, r->writers, r->writer_first[keys + 1]));
 	pass_writes(r, true);
 	return kr_ctx_check(r->ctx);
-}
-
-void kr_recheck_free_writers(struct kr_recheck *r)
-{
-	uint32_t keys = r->h->keys.n;
-
-	if (!r->writer_first)
-		return;
-	kr_mem_free(&r->ctx->mem, r->writers, r->writer_first[keys], sizeof *r->writers);
-	kr_mem_free(&r->ctx->mem, r->writer_first, (size_t)keys + 2, sizeof *r->writer_first);
 }
 
 enum kr_status kr_recheck_versions(struct kr_recheck *r, kr_key key)
@@ -187,21 +167,21 @@ enum kr_status kr_recheck_versions(struct kr_recheck *r, kr_key key)
 		.sure = true,
 		.first_done = INT64_MIN,
 		.first_sent = INT64_MIN};
-	enum kr_status status = kr_recheck_writers(r);
 
-	if (status || key.i == r->key.i)
-		return status;
+	KR_TRY(kr_recheck_writers(r));
+	if (key.i == r->key.i)
+		return KR_OK;
 	kr_vec_clear(&r->versions);
 	r->key = (kr_key){KR_NONE};
 	initial.value = kr_history_untold(r->h) ? (kr_value){KR_NONE} : r->h->keys.at[key.i].initial;
 	KR_TRY(kr_vec_add(&r->ctx->mem, &r->versions, initial));
-	for (uint32_t i = r->writer_first[key.i]; i < r->writer_first[key.i + 1] && !status; i++) {
+	for (uint32_t i = r->writer_first[key.i]; i < r->writer_first[key.i + 1]; i++) {
 		bool again = i > r->writer_first[key.i] && r->writers[i].i == r->writers[i - 1].i;
 		if (!again && r->h->txns.at[r->writers[i].i].status != KR_ABORTED)
-			status = add_version(r, r->writers[i], key);
+			KR_TRY(add_version(r, r->writers[i], key));
 	}
-	r->key = status ? r->key : key;
-	return status ? status : kr_ctx_check(r->ctx);
+	r->key = key;
+	return kr_ctx_check(r->ctx);
 }
 
 static bool committed(const struct kr_recheck *r, kr_txn t)
@@ -259,7 +239,7 @@ bool kr_recheck_is_shadow_by(const struct kr_recheck *r, const struct kr_newly *
 		return u->txn.i != KR_NONE && !u->sure;
 	for (uint32_t i = 0; i < r->versions.n; i++) {
 		const struct kr_newly *v = &r->versions.at[i];
-		int64_t from = v->txn.i == KR_NONE ? INT64_MIN : kr_recheck_instants(r, v->txn)->commit.from;
+		int64_t from = kr_recheck_from(r, v);
 		bool equal = v->value.i == u->value.i || v->value.i == KR_NONE || u->value.i == KR_NONE;
 		if (v != u && equal && !kr_recheck_precedes(r, u, v) && from <= by &&
 			gone_but_for(r, v, u) >= u->first_sent)
@@ -277,7 +257,7 @@ bool kr_recheck_is_shadow(const struct kr_recheck *r, const struct kr_newly *u)
 bool kr_recheck_could_be_seen(const struct kr_recheck *r, kr_txn reader, const struct kr_newly *v,
 	struct kr_span at)
 {
-	int64_t from = v->txn.i == KR_NONE ? INT64_MIN : kr_recheck_instants(r, v->txn)->commit.from, gone;
+	int64_t from = kr_recheck_from(r, v), gone;
 	const struct kr_newly *own = NULL;
 
 	for (uint32_t i = 0; i < r->versions.n; i++)
