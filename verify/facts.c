@@ -59,17 +59,16 @@ static enum kr_status collect_writes(struct kr_facts *f, struct kr_ctx *ctx, str
 	struct writes *out)
 {
 	const struct kr_history *h = f->h;
-	enum kr_status status;
 
 	clear_stamps(stamps, h->keys.n);
 	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
 		if (h->txns.at[t.i].status == KR_ABORTED)
 			continue;
 		f->unknowns |= h->txns.at[t.i].status == KR_UNKNOWN;
-		for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++)
-			if ((status = kr_ctx_tick(ctx)) != KR_OK ||
-				(status = collect_op(h, f->mem, t, i, stamps, out)) != KR_OK)
-				return status;
+		for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++) {
+			KR_TRY(kr_ctx_tick(ctx));
+			KR_TRY(collect_op(h, f->mem, t, i, stamps, out));
+		}
 	}
 	return KR_OK;
 }
@@ -97,15 +96,14 @@ static enum kr_status collect_sight(const struct kr_facts *f, kr_txn t, uint32_t
 static enum kr_status collect_sights(const struct kr_facts *f, struct kr_ctx *ctx, struct kr_fact_sights *out)
 {
 	const struct kr_history *h = f->h;
-	enum kr_status status;
 
 	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
 		if (h->txns.at[t.i].status == KR_ABORTED)
 			continue;
-		for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++)
-			if ((status = kr_ctx_tick(ctx)) != KR_OK ||
-				(status = collect_sight(f, t, i, out)) != KR_OK)
-				return status;
+		for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++) {
+			KR_TRY(kr_ctx_tick(ctx));
+			KR_TRY(collect_sight(f, t, i, out));
+		}
 	}
 	return KR_OK;
 }
@@ -128,74 +126,59 @@ static void sort_by(const uint32_t *label, const uint32_t *in, uint32_t n, uint3
 }
 
 /* Sorts n items by key, and by value within a key: `order` gets the items, `first` where each key starts. */
-static enum kr_status sort_by_value(struct kr_facts *f, const uint32_t *key, const uint32_t *value,
-	uint32_t n, uint32_t *first, uint32_t *order)
+static enum kr_status sort_by_value(const struct kr_facts *f, struct kr_arena *scratch, const uint32_t *key,
+	const uint32_t *value, uint32_t n, uint32_t *first, uint32_t *order)
 {
 	uint32_t nvalues = f->h->values.n + 1; /* the last label stands for items without a plain value */
-	uint32_t *value_first = kr_mem_alloc(f->mem, (size_t)nvalues + 2, sizeof *value_first);
-	uint32_t *half = kr_mem_alloc(f->mem, n, sizeof *half);
-	bool ready = value_first && half;
+	uint32_t *value_first, *half;
 
-	if (ready) {
-		sort_by(value, NULL, n, value_first, nvalues, half);
-		sort_by(key, half, n, first, f->h->keys.n, order);
-	}
-	kr_mem_free(f->mem, value_first, (size_t)nvalues + 2, sizeof *value_first);
-	kr_mem_free(f->mem, half, n, sizeof *half);
-	return ready ? KR_OK : KR_NOMEM;
+	KR_TRY(kr_arena_new(scratch, value_first, (size_t)nvalues + 2));
+	KR_TRY(kr_arena_new(scratch, half, n));
+	sort_by(value, NULL, n, value_first, nvalues, half);
+	sort_by(key, half, n, first, f->h->keys.n, order);
+	return KR_OK;
 }
 
-static enum kr_status sort_versions(struct kr_facts *f, const struct writes *w)
+static enum kr_status sort_versions(struct kr_facts *f, struct kr_arena *scratch, const struct writes *w)
 {
-	uint32_t n = w->n, nkeys = f->h->keys.n;
-	uint32_t *key = kr_mem_alloc(f->mem, n, sizeof *key), *value = kr_mem_alloc(f->mem, n, sizeof *value);
-	enum kr_status status = KR_NOMEM;
+	uint32_t n = w->n, *key, *value;
 
 	f->count = n;
-	f->first = kr_mem_alloc(f->mem, (size_t)nkeys + 2, sizeof *f->first);
-	f->versions = kr_mem_alloc(f->mem, n, sizeof *f->versions);
-	f->by_value = kr_mem_alloc(f->mem, n, sizeof *f->by_value);
-	if (key && value && f->first && f->versions && f->by_value) {
-		for (uint32_t i = 0; i < n; i++)
-			key[i] = w->at[i].key.i;
-		sort_by(key, NULL, n, f->first, nkeys, f->by_value);
-		for (uint32_t i = 0; i < n; i++) {
-			const struct written *written = &w->at[f->by_value[i]];
-			f->versions[i] = written->version;
-			key[i] = written->key.i;
-			value[i] = written->version.value.i == KR_NONE ? f->h->values.n
-								       : written->version.value.i;
-		}
-		status = sort_by_value(f, key, value, n, f->first, f->by_value);
+	KR_TRY(kr_arena_new(scratch, key, n));
+	KR_TRY(kr_arena_new(scratch, value, n));
+	KR_TRY(kr_arena_new(&f->arena, f->first, (size_t)f->h->keys.n + 2));
+	KR_TRY(kr_arena_new(&f->arena, f->versions, n));
+	KR_TRY(kr_arena_new(&f->arena, f->by_value, n));
+	for (uint32_t i = 0; i < n; i++)
+		key[i] = w->at[i].key.i;
+	sort_by(key, NULL, n, f->first, f->h->keys.n, f->by_value);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct written *written = &w->at[f->by_value[i]];
+		f->versions[i] = written->version;
+		key[i] = written->key.i;
+		value[i] = written->version.value.i == KR_NONE ? f->h->values.n : written->version.value.i;
 	}
-	kr_mem_free(f->mem, key, n, sizeof *key);
-	kr_mem_free(f->mem, value, n, sizeof *value);
-	return status;
+	return sort_by_value(f, scratch, key, value, n, f->first, f->by_value);
 }
 
-static enum kr_status sort_sights(struct kr_facts *f, const struct kr_fact_sights *sights)
+static enum kr_status sort_sights(struct kr_facts *f, struct kr_arena *scratch,
+	const struct kr_fact_sights *sights)
 {
-	uint32_t n = sights->n, nkeys = f->h->keys.n;
-	uint32_t *key = kr_mem_alloc(f->mem, n, sizeof *key), *value = kr_mem_alloc(f->mem, n, sizeof *value);
-	uint32_t *order = kr_mem_alloc(f->mem, n, sizeof *order);
-	enum kr_status status = KR_NOMEM;
+	uint32_t n = sights->n, *key, *value, *order;
 
-	f->sight_count = n;
-	f->sight_first = kr_mem_alloc(f->mem, (size_t)nkeys + 2, sizeof *f->sight_first);
-	f->sights = kr_mem_alloc(f->mem, n, sizeof *f->sights);
-	if (key && value && order && f->sight_first && f->sights) {
-		for (uint32_t i = 0; i < n; i++) {
-			key[i] = sights->at[i].key.i;
-			value[i] = sights->at[i].other ? f->h->values.n : sights->at[i].value.i;
-		}
-		status = sort_by_value(f, key, value, n, f->sight_first, order);
-		for (uint32_t i = 0; status == KR_OK && i < n; i++)
-			f->sights[i] = sights->at[order[i]];
+	KR_TRY(kr_arena_new(scratch, key, n));
+	KR_TRY(kr_arena_new(scratch, value, n));
+	KR_TRY(kr_arena_new(scratch, order, n));
+	KR_TRY(kr_arena_new(&f->arena, f->sight_first, (size_t)f->h->keys.n + 2));
+	KR_TRY(kr_arena_new(&f->arena, f->sights, n));
+	for (uint32_t i = 0; i < n; i++) {
+		key[i] = sights->at[i].key.i;
+		value[i] = sights->at[i].other ? f->h->values.n : sights->at[i].value.i;
 	}
-	kr_mem_free(f->mem, key, n, sizeof *key);
-	kr_mem_free(f->mem, value, n, sizeof *value);
-	kr_mem_free(f->mem, order, n, sizeof *order);
-	return status;
+	KR_TRY(sort_by_value(f, scratch, key, value, n, f->sight_first, order));
+	for (uint32_t i = 0; i < n; i++)
+		f->sights[i] = sights->at[order[i]];
+	return KR_OK;
 }
 
 /* ---- building ---- */
@@ -206,10 +189,12 @@ static enum kr_status build_versions(struct kr_facts *f, struct kr_ctx *ctx)
 	struct stamp *stamps = kr_mem_alloc(f->mem, nkeys, sizeof *stamps);
 	struct writes writes = {0};
 	enum kr_status status = stamps ? collect_writes(f, ctx, stamps, &writes) : KR_NOMEM;
+	struct kr_arena scratch = {.mem = f->mem};
 
 	kr_mem_free(f->mem, stamps, nkeys, sizeof *stamps);
 	if (status == KR_OK)
-		status = sort_versions(f, &writes);
+		status = sort_versions(f, &scratch, &writes);
+	kr_arena_done(&scratch);
 	kr_vec_done(f->mem, &writes);
 	return status;
 }
@@ -218,9 +203,11 @@ static enum kr_status build_sights(struct kr_facts *f, struct kr_ctx *ctx)
 {
 	struct kr_fact_sights sights = {0};
 	enum kr_status status = collect_sights(f, ctx, &sights);
+	struct kr_arena scratch = {.mem = f->mem};
 
 	if (status == KR_OK)
-		status = sort_sights(f, &sights);
+		status = sort_sights(f, &scratch, &sights);
+	kr_arena_done(&scratch);
 	kr_vec_done(f->mem, &sights);
 	return status;
 }
@@ -228,7 +215,8 @@ static enum kr_status build_sights(struct kr_facts *f, struct kr_ctx *ctx)
 enum kr_status kr_facts_init(struct kr_facts *f, struct kr_ctx *ctx, const struct kr_history *h,
 	bool installs, struct kr_err *err)
 {
-	*f = (struct kr_facts){.mem = &ctx->mem,
+	*f = (struct kr_facts){.arena = {.mem = &ctx->mem},
+		.mem = &ctx->mem,
 		.h = h,
 		.installs = installs,
 		.untold = kr_history_untold(h)};
@@ -247,16 +235,8 @@ enum kr_status kr_facts_init(struct kr_facts *f, struct kr_ctx *ctx, const struc
 
 void kr_facts_done(struct kr_facts *f)
 {
-	uint32_t nkeys = f->h->keys.n;
-
 	kr_grow_done(f);
-	kr_mem_free(f->mem, f->first, (size_t)nkeys + 2, sizeof *f->first);
-	kr_mem_free(f->mem, f->versions, f->count, sizeof *f->versions);
-	kr_mem_free(f->mem, f->by_value, f->count, sizeof *f->by_value);
-	kr_mem_free(f->mem, f->sight_first, (size_t)nkeys + 2, sizeof *f->sight_first);
-	kr_mem_free(f->mem, f->sights, f->sight_count, sizeof *f->sights);
-	kr_mem_free(f->mem, f->impossible, f->h->txns.n, sizeof *f->impossible);
-	kr_mem_free(f->mem, f->pins, 2 * (size_t)nkeys, sizeof *f->pins);
+	kr_arena_done(&f->arena);
 	kr_vec_done(f->mem, &f->denied);
 	kr_table_done(f->mem, &f->denied_table);
 	*f = (struct kr_facts){.mem = f->mem, .h = f->h};

@@ -50,6 +50,7 @@ static inline struct kr_sight kr_sight_of(const struct kr_fact_sight *s)
 }
 
 struct kr_facts {
+	struct kr_arena arena;
 	struct kr_mem *mem;
 	const struct kr_history *h;
 	uint32_t *first;                  /* nkeys + 1: versions of k are [first[k], first[k + 1]) */
@@ -70,7 +71,6 @@ struct kr_facts {
 	uint32_t *sight_first;            /* nkeys + 1 */
 	/* by key, then value (those with `other` last), then transaction and operation */
 	struct kr_fact_sight *sights;
-	uint32_t sight_count;
 	/* per transaction: of unknown outcome, and no world lets it take effect */
 	uint8_t *impossible;
 	/* two per key: different values that its initial value must have, KR_NONE where there are fewer */

@@ -23,11 +23,6 @@ enum kr_status kr_possible_take_away(struct kr_possible *p, kr_txn t)
 	return kr_vec_add(&p->ctx->mem, &p->queue, t);
 }
 
-static bool is_unknown(const struct kr_possible *p, kr_txn t)
-{
-	return p->f->h->txns.at[t.i].status == KR_UNKNOWN;
-}
-
 /* ---- untold initial values ---- */
 
 /* Notes that the initial value of the key must be `value`; true when that is new. */
@@ -46,12 +41,11 @@ static enum kr_status deny(struct kr_facts *f, kr_key k, kr_value value, bool *a
 {
 	if (kr_facts_denied(f, k, value))
 		return KR_OK;
-	if (!kr_table_reserve(f->mem, &f->denied_table) ||
-		!kr_vec_push(f->mem, &f->denied, (struct kr_row){k, value}))
-		return KR_NOMEM;
-	kr_table_insert(&f->denied_table, kr_hash_pair(k.i, value.i), f->denied.n - 1);
 	*added = true;
-	return KR_OK;
+	return kr_table_push(f->mem, &f->denied_table, kr_hash_pair(k.i, value.i), &f->denied,
+		       (struct kr_row){k, value})
+		? KR_OK
+		: KR_NOMEM;
 }
 
 /* What a committed observation that nothing but the initial version explains says of its value. */
@@ -63,31 +57,26 @@ static enum kr_status tell(struct kr_possible *p, const struct kr_sight *s)
 		news = add_pin(p->f, s->key, s->saw.value);
 	else if (s->saw.test == KR_SAW_OTHER)
 		KR_TRY(deny(p->f, s->key, s->saw.value, &news));
-	return !news || kr_vec_push(&p->ctx->mem, &p->told, s->key) ? KR_OK : KR_NOMEM;
+	return news ? kr_vec_add(&p->ctx->mem, &p->told, s->key) : KR_OK;
 }
 
 /* Notes that an unknown transaction needs the untold initial value of the key to be what it saw: it is
  * impossible if it needs another one, too. */
 static enum kr_status need(struct kr_possible *p, const struct kr_sight *s)
 {
-	struct kr_mem *mem = &p->ctx->mem;
 	uint64_t hash = kr_hash_pair(s->key.i, s->txn.i);
+	const struct kr_fact_sight *needs = p->needs.at;
 	uint32_t id;
 
 	if (s->saw.test != KR_SAW_VALUE)
 		return KR_OK;
-	for (kr_table_iter it = kr_table_find(&p->need_table, hash);
-		(id = kr_table_next(&p->need_table, &it)) != KR_NONE;) {
-		const struct kr_fact_sight *n = &p->needs.at[id];
-		if (n->key.i == s->key.i && n->txn.i == s->txn.i)
-			return n->value.i == s->saw.value.i ? KR_OK : kr_possible_take_away(p, s->txn);
-	}
-	if (!kr_table_reserve(mem, &p->need_table) ||
-		!kr_vec_push(mem, &p->needs,
-			(struct kr_fact_sight){.txn = s->txn, .key = s->key, .value = s->saw.value}))
-		return KR_NOMEM;
-	kr_table_insert(&p->need_table, hash, p->needs.n - 1);
-	return KR_OK;
+	KR_TABLE_FIND(id, &p->need_table, hash, needs[id].key.i == s->key.i && needs[id].txn.i == s->txn.i);
+	if (id != KR_NONE)
+		return needs[id].value.i == s->saw.value.i ? KR_OK : kr_possible_take_away(p, s->txn);
+	return kr_table_push(&p->ctx->mem, &p->need_table, hash, &p->needs,
+		       (struct kr_fact_sight){.txn = s->txn, .key = s->key, .value = s->saw.value})
+		? KR_OK
+		: KR_NOMEM;
 }
 
 /* ---- watching ---- */
@@ -105,13 +94,13 @@ static enum kr_status settle(struct kr_possible *p, uint32_t w)
 	if (status != KR_OK)
 		return status;
 	if (!explains || kr_facts_excluded(f, &s, (kr_txn){KR_NONE})) {
-		if (is_unknown(p, s.txn))
+		if (kr_possible_is_unknown(p, s.txn))
 			return kr_possible_take_away(p, s.txn);
 		return explains ? tell(p, &s) : KR_OK;
 	}
 	if (!f->untold || kr_facts_grows(f, s.key))
 		return KR_OK;
-	if (!is_unknown(p, s.txn))
+	if (!kr_possible_is_unknown(p, s.txn))
 		return tell(p, &s);
 	p->watches.at[w].next = p->initial_of[s.key.i];
 	p->initial_of[s.key.i] = w;
@@ -125,23 +114,21 @@ static enum kr_status explain(struct kr_possible *p, uint32_t w)
 	struct kr_facts_iter it = p->watches.at[w].rest;
 	bool found = false;
 	kr_txn writer = {KR_NONE};
-	enum kr_status status = KR_OK;
 
 	if (f->impossible[it.sight.txn.i])
 		return KR_OK;
-	while (it.at < it.end && status == KR_OK) {
+	while (it.at < it.end && !found) {
+		enum kr_status status = KR_OK;
 		writer = f->versions[f->by_value[it.at++]].txn;
 		if (!f->impossible[writer.i])
 			status = kr_facts_candidate(f, &it.sight, writer, &found, NULL);
 		if (status == KR_UNSUPPORTED)
 			return KR_OK;
-		if (status == KR_OK)
-			status = kr_ctx_tick(p->ctx);
-		if (found)
-			break;
+		KR_TRY(status);
+		KR_TRY(kr_ctx_tick(p->ctx));
 	}
-	if (status != KR_OK || (found && !is_unknown(p, writer)))
-		return status; /* a committed one stays */
+	if (found && !kr_possible_is_unknown(p, writer))
+		return KR_OK; /* a committed one stays */
 	p->watches.at[w].rest = it;
 	if (!found)
 		return settle(p, w);
@@ -154,7 +141,8 @@ enum kr_status kr_possible_watch(struct kr_possible *p, const struct kr_sight *s
 {
 	struct kr_possible_watch watch = {.rest = kr_facts_candidates(p->f, s), .next = KR_NONE};
 
-	return kr_vec_push(&p->ctx->mem, &p->watches, watch) ? explain(p, p->watches.n - 1) : KR_NOMEM;
+	KR_TRY(kr_vec_add(&p->ctx->mem, &p->watches, watch));
+	return explain(p, p->watches.n - 1);
 }
 
 /* ---- the observations that matter ---- */
@@ -165,7 +153,7 @@ static enum kr_status watch_if_external(struct kr_possible *p, kr_txn t, uint32_
 	struct kr_sight sight;
 	bool external = kr_facts_sight_of(p->f, t, op, k, saw, (kr_value){KR_NONE}, &sight);
 
-	if (!external || (kr_facts_grows(p->f, k) && !is_unknown(p, t)))
+	if (!external || (kr_facts_grows(p->f, k) && !kr_possible_is_unknown(p, t)))
 		return kr_ctx_tick(p->ctx);
 	return kr_possible_watch(p, &sight);
 }
@@ -178,27 +166,26 @@ static enum kr_status watch_scan(struct kr_possible *p, kr_txn t, uint32_t index
 	kr_op id = kr_history_op(h, t, index);
 	const struct kr_operation *op = &h->ops.at[id.i];
 	bool fits = true;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < kr_saw_count(h, op) && status == KR_OK; i++) {
+	for (uint32_t i = 0; i < kr_saw_count(h, op); i++) {
 		uint32_t *last = &returned[kr_saw_key(h, op, i).i];
+		enum kr_status status = kr_saw_row_fits(h, op, i, &fits, NULL);
 
-		status = kr_saw_row_fits(h, op, i, &fits, NULL);
-		if (is_unknown(p, t) && ((status == KR_OK && !fits) || *last == id.i + 1))
+		if (kr_possible_is_unknown(p, t) && ((status == KR_OK && !fits) || *last == id.i + 1))
 			status = kr_possible_take_away(p, t);
-		if (status == KR_UNSUPPORTED)
-			status = KR_OK; /* it is not known whether it does */
+		if (status != KR_UNSUPPORTED) /* else it is not known whether it does */
+			KR_TRY(status);
 		*last = id.i + 1;
 	}
-	for (kr_key k = {0}; k.i < h->keys.n && status == KR_OK; k.i++) {
-		if (returned[k.i] == id.i + 1)
-			continue;
+	for (kr_key k = {0}; k.i < h->keys.n; k.i++) {
 		struct kr_saw saw = kr_saw_missed(h, op, k);
-		status = watch_if_external(p, t, index, k, &saw);
+		if (returned[k.i] != id.i + 1)
+			KR_TRY(watch_if_external(p, t, index, k, &saw));
 	}
-	return status;
+	return KR_OK;
 }
 
+/* `returned`: as for watch_scan. */
 static enum kr_status watch_txn(struct kr_possible *p, kr_txn t, uint32_t *returned)
 {
 	const struct kr_history *h = p->f->h;
@@ -221,14 +208,13 @@ static enum kr_status watch_txn(struct kr_possible *p, kr_txn t, uint32_t *retur
 static enum kr_status watch_all(struct kr_possible *p)
 {
 	const struct kr_history *h = p->f->h;
-	uint32_t *returned = kr_mem_alloc(&p->ctx->mem, h->keys.n, sizeof *returned);
-	enum kr_status status = returned ? KR_OK : KR_NOMEM;
+	uint32_t *returned;
 
-	for (kr_txn t = {0}; t.i < h->txns.n && status == KR_OK; t.i++)
-		if (is_unknown(p, t) || (p->f->untold && h->txns.at[t.i].status == KR_COMMITTED))
-			status = watch_txn(p, t, returned);
-	kr_mem_free(&p->ctx->mem, returned, h->keys.n, sizeof *returned);
-	return status;
+	KR_TRY(kr_arena_new(&p->arena, returned, h->keys.n));
+	for (kr_txn t = {0}; t.i < h->txns.n; t.i++)
+		if (kr_possible_is_unknown(p, t) || (p->f->untold && h->txns.at[t.i].status == KR_COMMITTED))
+			KR_TRY(watch_txn(p, t, returned));
+	return KR_OK;
 }
 
 static enum kr_status exclude_inconsistent(struct kr_possible *p)
@@ -240,7 +226,7 @@ static enum kr_status exclude_inconsistent(struct kr_possible *p)
 	KR_TRY(kr_own_init(&own, p->ctx, p->f->h));
 	enum kr_status status = KR_OK;
 	for (kr_txn t = {0}; status == KR_OK && t.i < p->f->h->txns.n; t.i++) {
-		if (!is_unknown(p, t))
+		if (!kr_possible_is_unknown(p, t))
 			continue;
 		status = kr_own_agrees(&own, t, &agrees, &op, &key, NULL);
 		if (status == KR_UNSUPPORTED)
@@ -277,6 +263,21 @@ static enum kr_status look_at_initial(struct kr_possible *p, kr_key k)
 
 static enum kr_status exclude(struct kr_possible *p)
 {
+	struct kr_facts *f = p->f;
+	uint32_t nkeys = f->h->keys.n, n = f->h->txns.n;
+
+	KR_TRY(kr_arena_new(&f->arena, f->impossible, n));
+	KR_TRY(kr_arena_new(&f->arena, f->pins, 2 * (size_t)nkeys));
+	KR_TRY(kr_arena_new(&p->arena, p->watch_of, n));
+	KR_TRY(kr_arena_new(&p->arena, p->initial_of, nkeys));
+	KR_TRY(kr_arena_new(&p->arena, p->reliance_of, n));
+	KR_TRY(kr_arena_new(&p->arena, p->mark, n));
+	for (size_t i = 0; i < 2 * (size_t)nkeys; i++)
+		f->pins[i] = (kr_value){KR_NONE};
+	for (uint32_t k = 0; k < nkeys; k++)
+		p->initial_of[k] = KR_NONE;
+	for (uint32_t t = 0; t < n; t++)
+		p->watch_of[t] = p->reliance_of[t] = KR_NONE;
 	KR_TRY(exclude_inconsistent(p));
 	KR_TRY(watch_all(p));
 	if (p->f->grow)
@@ -290,25 +291,9 @@ static enum kr_status exclude(struct kr_possible *p)
 enum kr_status kr_facts_exclude(struct kr_facts *f, struct kr_ctx *ctx)
 {
 	struct kr_mem *mem = &ctx->mem;
-	uint32_t nkeys = f->h->keys.n, n = f->h->txns.n;
 	struct kr_possible p = {.arena = {.mem = mem}, .f = f, .ctx = ctx};
-	enum kr_status status = KR_NOMEM;
+	enum kr_status status = exclude(&p);
 
-	f->impossible = kr_mem_alloc(mem, n, sizeof *f->impossible);
-	f->pins = kr_mem_alloc(mem, 2 * (size_t)nkeys, sizeof *f->pins);
-	p.watch_of = kr_arena_alloc(&p.arena, n, sizeof *p.watch_of);
-	p.initial_of = kr_arena_alloc(&p.arena, nkeys, sizeof *p.initial_of);
-	p.reliance_of = kr_arena_alloc(&p.arena, n, sizeof *p.reliance_of);
-	p.mark = kr_arena_alloc(&p.arena, n, sizeof *p.mark);
-	if (f->impossible && f->pins && p.watch_of && p.initial_of && p.reliance_of && p.mark) {
-		for (size_t i = 0; i < 2 * (size_t)nkeys; i++)
-			f->pins[i] = (kr_value){KR_NONE};
-		for (uint32_t k = 0; k < nkeys; k++)
-			p.initial_of[k] = KR_NONE;
-		for (uint32_t t = 0; t < n; t++)
-			p.watch_of[t] = p.reliance_of[t] = KR_NONE;
-		status = exclude(&p);
-	}
 	kr_arena_done(&p.arena);
 	kr_vec_done(mem, &p.queue);
 	kr_vec_done(mem, &p.told);

@@ -31,6 +31,11 @@ struct kr_possible {
 	uint32_t *mark, marks;                /* per transaction: of the list at hand */
 };
 
+static inline bool kr_possible_is_unknown(const struct kr_possible *p, kr_txn t)
+{
+	return p->f->h->txns.at[t.i].status == KR_UNKNOWN;
+}
+
 enum kr_status kr_possible_take_away(struct kr_possible *p, kr_txn t);
 
 /* Makes the observation one that is watched, if its explanations may go. */

@@ -10,15 +10,10 @@
  * transactions. */
 #include "verify/possible.h"
 
-static bool is_unknown(const struct kr_possible *p, kr_txn t)
-{
-	return p->f->h->txns.at[t.i].status == KR_UNKNOWN;
-}
-
 /* Without t, the reader cannot have seen what it shows. */
 static enum kr_status rely(struct kr_possible *p, kr_txn reader, kr_txn t)
 {
-	if (!is_unknown(p, t))
+	if (!kr_possible_is_unknown(p, t))
 		return KR_OK;
 	if (p->f->impossible[t.i])
 		return kr_possible_take_away(p, reader);
@@ -109,14 +104,14 @@ static enum kr_status check_beginning(const struct kr_possible *p, const struct 
 {
 	const struct kr_grow_sight *longest;
 	struct shown other;
-	enum kr_status status = kr_grow_longest(p->f, s->sight->key, &longest);
 
-	if (status != KR_OK || !longest || p->f->grow->deleted[s->sight->key.i])
-		return status;
-	status = show(p, longest, &other);
-	for (uint32_t i = 0; status == KR_OK && *fits && i < s->count && i < other.count; i++)
+	KR_TRY(kr_grow_longest(p->f, s->sight->key, &longest));
+	if (!longest || p->f->grow->deleted[s->sight->key.i])
+		return KR_OK;
+	KR_TRY(show(p, longest, &other));
+	for (uint32_t i = 0; *fits && i < s->count && i < other.count; i++)
 		*fits = member(p, s->first, i) == member(p, other.first, i);
-	return status;
+	return KR_OK;
 }
 
 /* ---- sets ---- */
@@ -179,7 +174,7 @@ static enum kr_status watch_element(struct kr_possible *p, const struct kr_grow_
 		struct kr_sight sight;
 		const char *wrong = NULL;
 
-		if (!is_unknown(p, g->sights[i].txn) || f->impossible[g->sights[i].txn.i] ||
+		if (!kr_possible_is_unknown(p, g->sights[i].txn) || f->impossible[g->sights[i].txn.i] ||
 			!kr_facts_sight(f, g->sights[i].txn, g->sights[i].op, add->key, part, &sight) ||
 			sight.saw.test != KR_SAW_VALUE)
 			continue;
@@ -201,8 +196,8 @@ static enum kr_status watch_initial(struct kr_possible *p, const struct kr_grow_
 	if (!p->f->grow->deleted[sight->key.i] ||
 		!kr_facts_sight(p->f, sight->txn, sight->op, sight->key, KR_ABSENT, &s))
 		return KR_OK;
-	enum kr_status status = kr_grow_check_part(p->f, &s, &wrong);
-	return status == KR_OK && !wrong ? kr_possible_watch(p, &s) : status;
+	KR_TRY(kr_grow_check_part(p->f, &s, &wrong));
+	return wrong ? KR_OK : kr_possible_watch(p, &s);
 }
 
 static enum kr_status check_sight(struct kr_possible *p, const struct kr_grow_sight *sight)
@@ -211,23 +206,18 @@ static enum kr_status check_sight(struct kr_possible *p, const struct kr_grow_si
 	struct shown s;
 	bool fits = true;
 
-	if (!is_unknown(p, sight->txn) || p->f->impossible[sight->txn.i] ||
-		(mode != KR_GROW_LIST && mode != KR_GROW_SET))
+	if (!kr_possible_is_unknown(p, sight->txn) || p->f->impossible[sight->txn.i] ||
+		(mode != KR_GROW_SET && (mode != KR_GROW_LIST || p->f->untold)))
 		return KR_OK;
-	if (mode == KR_GROW_LIST && p->f->untold)
+	KR_TRY(show(p, sight, &s));
+	if (s.count == KR_NONE)
 		return KR_OK;
-	enum kr_status status = show(p, sight, &s);
-	if (status != KR_OK || s.count == KR_NONE)
-		return status;
-	if (mode == KR_GROW_SET)
-		status = check_set(p, &s, &fits);
-	else
-		status = check_list(p, &s, &fits);
-	if (status == KR_OK && fits && mode == KR_GROW_LIST)
-		status = check_beginning(p, &s, &fits);
-	if (status == KR_OK && fits && mode == KR_GROW_LIST)
-		status = watch_initial(p, sight);
-	return status == KR_OK && !fits ? kr_possible_take_away(p, sight->txn) : status;
+	KR_TRY(mode == KR_GROW_SET ? check_set(p, &s, &fits) : check_list(p, &s, &fits));
+	if (fits && mode == KR_GROW_LIST)
+		KR_TRY(check_beginning(p, &s, &fits));
+	if (!fits)
+		return kr_possible_take_away(p, sight->txn);
+	return mode == KR_GROW_LIST ? watch_initial(p, sight) : KR_OK;
 }
 
 enum kr_status kr_possible_grow(struct kr_possible *p)
