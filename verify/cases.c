@@ -41,11 +41,11 @@ static enum kr_status add_guard(struct kr_cases *c, const struct kr_cert_edge *e
 	const struct kr_sight *sight)
 {
 	uint32_t literals[GUARD_MOST], n;
-	enum kr_status status = find_guard(c, e, sight, literals, &n);
 
-	for (uint32_t i = 0; i < n && status == KR_OK; i++)
-		status = kr_cases_add(c, kr_cases_negate(literals[i]));
-	return status;
+	KR_TRY(find_guard(c, e, sight, literals, &n));
+	for (uint32_t i = 0; i < n; i++)
+		KR_TRY(kr_cases_add(c, kr_cases_negate(literals[i])));
+	return KR_OK;
 }
 
 /* t -rw-> b -wr-> t on one key. Whichever versions t saw, the first one comes before b's, and the second one
@@ -64,36 +64,32 @@ static enum kr_status add_cycle(struct kr_cases *c, uint32_t cycle)
 {
 	const struct kr_certificate *cert = c->v->cert;
 	const struct kr_cert_cycle *range = &cert->cycles.at[cycle];
-	enum kr_status status = KR_OK;
 	struct kr_sight sight = {0};
 
 	if (range->count < 2 || range->first > cert->edges.n || range->count > cert->edges.n - range->first)
 		return kr_err_set(c->v->err, KR_BAD, "cycle %u: has %u edges, expected at least 2",
 			(unsigned)cycle + 1, (unsigned)range->count);
 	kr_vec_clear(&c->of_edges);
-	for (uint32_t i = 0; status == KR_OK && i < range->count; i++) {
+	for (uint32_t i = 0; i < range->count; i++) {
 		const struct kr_cert_edge *e = &cert->edges.at[range->first + i];
 		const struct kr_cert_edge *next = &cert->edges.at[range->first + (i + 1) % range->count];
 
-		status = kr_edge_check(c->v, &c->facts, e, cycle, i, &sight);
-		if (status == KR_OK && e->to.i != next->from.i)
+		KR_TRY(kr_edge_check(c->v, &c->facts, e, cycle, i, &sight));
+		if (e->to.i != next->from.i)
 			return kr_err_set(c->v->err, KR_BAD,
 				"cycle %u: edge %u does not end where the next one begins",
 				(unsigned)cycle + 1, (unsigned)i + 1);
-		if (status == KR_OK && !kr_vec_push(c->mem, &c->of_edges, sight))
-			status = KR_NOMEM;
-		if (status == KR_OK)
-			status = kr_ctx_tick(c->v->ctx);
+		KR_TRY(kr_vec_add(c->mem, &c->of_edges, sight));
+		KR_TRY(kr_ctx_tick(c->v->ctx));
 	}
-	if (status == KR_OK)
-		status = kr_verify_pattern(c->v, cycle, &c->whole);
+	KR_TRY(kr_verify_pattern(c->v, cycle, &c->whole));
 	c->whole = c->whole && !shows_two_states(&cert->edges.at[range->first], range->count);
 	c->any_whole |= c->whole;
 	kr_cases_begin(c);
-	for (uint32_t i = 0; status == KR_OK && i < range->count; i++)
-		status = add_guard(c, &cert->edges.at[range->first + i], &c->of_edges.at[i]);
+	for (uint32_t i = 0; i < range->count; i++)
+		KR_TRY(add_guard(c, &cert->edges.at[range->first + i], &c->of_edges.at[i]));
 	c->whole = false;
-	return status == KR_OK ? kr_cases_end(c) : status;
+	return kr_cases_end(c);
 }
 
 /* ---- the answer ---- */
@@ -153,8 +149,8 @@ static enum kr_status bring_in_all(struct kr_cases *c)
 {
 	c->all = true;
 	for (uint32_t t = 0; t < c->v->h->txns.n; t++)
-		if (c->v->h->txns.at[t].status != KR_ABORTED && !kr_vec_push(c->mem, &c->txns, (kr_txn){t}))
-			return KR_NOMEM;
+		if (c->v->h->txns.at[t].status != KR_ABORTED)
+			KR_TRY(kr_vec_add(c->mem, &c->txns, (kr_txn){t}));
 	return KR_OK;
 }
 
@@ -209,17 +205,17 @@ static enum kr_status suppose(struct kr_cases *c, const struct kr_cert_edge *e, 
 	bool holds)
 {
 	uint32_t literals[GUARD_MOST], n;
-	enum kr_status status = find_guard(c, e, sight, literals, &n);
 
+	KR_TRY(find_guard(c, e, sight, literals, &n));
 	kr_cases_begin(c);
-	for (uint32_t i = 0; i < n && status == KR_OK; i++) {
-		status = kr_cases_add(c, holds ? literals[i] : kr_cases_negate(literals[i]));
-		if (status == KR_OK && holds && i + 1 < n) {
-			status = kr_cases_end(c);
+	for (uint32_t i = 0; i < n; i++) {
+		KR_TRY(kr_cases_add(c, holds ? literals[i] : kr_cases_negate(literals[i])));
+		if (holds && i + 1 < n) {
+			KR_TRY(kr_cases_end(c));
 			kr_cases_begin(c);
 		}
 	}
-	return status == KR_OK ? kr_cases_end(c) : status;
+	return kr_cases_end(c);
 }
 
 /* Does some world have the edge (or not have it, if not `holds`)? What cannot be excluded counts as
@@ -266,11 +262,10 @@ enum kr_status kr_verify_forbidden(struct kr_ctx *ctx, const struct kr_history *
 {
 	struct kr_verifier v = {.ctx = ctx, .h = h, .cert = cert, .err = why};
 	struct kr_rule stated;
-	enum kr_status status = kr_verify_find_rule(&v, &stated);
-
 	bool whole;
 
-	return status == KR_OK ? kr_verify_pattern(&v, cycle, &whole) : status;
+	KR_TRY(kr_verify_find_rule(&v, &stated));
+	return kr_verify_pattern(&v, cycle, &whole);
 }
 
 /* ---- what one operation saw ---- */
@@ -316,14 +311,14 @@ static enum kr_status is_explained(const struct kr_claim *claim, int much, bool 
 enum kr_status kr_claim_unexplained(const struct kr_claim *claim, bool all)
 {
 	bool explained = true, others = true, skipped = false;
-	enum kr_status status = is_explained(claim, all ? BRING_KEY : BRING_CLAIMED, &explained, &skipped);
-	if (status == KR_OK && explained) {
-		status = is_explained(claim, BRING_ALL_OTHERS, &others, &skipped);
-		if (status == KR_OK && others)
-			status = is_explained(claim, BRING_ALL, &explained, &skipped);
-	}
-	if (status != KR_OK || !explained)
-		return status;
+
+	KR_TRY(is_explained(claim, all ? BRING_KEY : BRING_CLAIMED, &explained, &skipped));
+	if (explained)
+		KR_TRY(is_explained(claim, BRING_ALL_OTHERS, &others, &skipped));
+	if (explained && others)
+		KR_TRY(is_explained(claim, BRING_ALL, &explained, &skipped));
+	if (!explained)
+		return KR_OK;
 	if (skipped)
 		return kr_err_set(claim->v->err, KR_UNSUPPORTED,
 			"what was seen of %s has too many explanations to be checked", claim->key_name.text);

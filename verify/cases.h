@@ -65,9 +65,14 @@ struct kr_cases {
 enum kr_status kr_cases_init(struct kr_cases *c, struct kr_verifier *v);
 void kr_cases_done(struct kr_cases *c);
 
-/* The literal of a choice, which becomes a variable when it is not one yet; the clause that one literal
- * implies another. */
+/* The literal of a choice, which becomes a variable when it is not one yet; of the one that counter k was
+ * absent at first; the clause that one literal implies another. */
 enum kr_status kr_cases_choose(struct kr_cases *c, struct kr_cases_choice x, uint32_t *literal);
+static inline enum kr_status kr_cases_initially_absent(struct kr_cases *c, kr_key k, uint32_t *literal)
+{
+	return kr_cases_choose(c, (struct kr_cases_choice){.kind = KR_CHOICE_INITIAL_ABSENT, .a = k.i},
+		literal);
+}
 enum kr_status kr_cases_imply(struct kr_cases *c, uint32_t premise, uint32_t conclusion);
 
 /* Literals: of a variable, or one of the constants above. */

@@ -59,15 +59,12 @@ static uint64_t choice_hash(const struct kr_cases_choice *x)
 
 static uint32_t find_choice(const struct kr_cases *c, const struct kr_cases_choice *x)
 {
+	const struct kr_cases_choice *y = c->choices.at;
 	uint32_t id;
 
-	for (kr_table_iter it = kr_table_find(&c->choice_table, choice_hash(x));
-		(id = kr_table_next(&c->choice_table, &it)) != KR_NONE;) {
-		const struct kr_cases_choice *y = &c->choices.at[id];
-		if (y->kind == x->kind && y->a == x->a && y->b == x->b && y->c == x->c)
-			return id;
-	}
-	return KR_NONE;
+	KR_TABLE_FIND(id, &c->choice_table, choice_hash(x),
+		y[id].kind == x->kind && y[id].a == x->a && y[id].b == x->b && y[id].c == x->c);
+	return id;
 }
 
 /* The literal of a choice, which becomes a variable when it is not one yet. */
@@ -125,14 +122,12 @@ enum kr_status kr_cases_source(struct kr_cases *c, uint32_t s, kr_txn writer, ui
 		*literal = KR_LITERAL_FALSE;
 		return KR_OK;
 	}
-	enum kr_status status = kr_cases_choose(c,
-		(struct kr_cases_choice){KR_CHOICE_SOURCE, s, writer.i, 0, false}, literal);
-	if (status != KR_OK || c->choices.n == known || writer.i == KR_NONE)
-		return status;
-	status = kr_cases_presence(c, writer, &writer_present);
-	return status == KR_OK && writer_present != KR_LITERAL_TRUE
-		? kr_cases_imply(c, *literal, writer_present)
-		: status;
+	KR_TRY(kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_SOURCE, s, writer.i, 0, false},
+		literal));
+	if (c->choices.n == known || writer.i == KR_NONE)
+		return KR_OK;
+	KR_TRY(kr_cases_presence(c, writer, &writer_present));
+	return writer_present == KR_LITERAL_TRUE ? KR_OK : kr_cases_imply(c, *literal, writer_present);
 }
 
 static uint32_t version_index(const struct kr_cases *c, kr_key k, kr_txn t)
@@ -183,12 +178,12 @@ static enum kr_status order_shown(struct kr_cases *c, kr_key k, kr_txn a, kr_txn
 static enum kr_status order_given(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, uint32_t *literal)
 {
 	bool before = false, after = false;
-	enum kr_status status = kr_given_precedes(&c->given, k, a, b, &before);
 
-	if (status == KR_OK && !before)
-		status = kr_given_precedes(&c->given, k, b, a, &after);
+	KR_TRY(kr_given_precedes(&c->given, k, a, b, &before));
+	if (!before)
+		KR_TRY(kr_given_precedes(&c->given, k, b, a, &after));
 	*literal = before ? KR_LITERAL_TRUE : after ? KR_LITERAL_FALSE : KR_NONE;
-	return status;
+	return KR_OK;
 }
 
 /* Not both took effect. Beside a clause that is being built. */
@@ -255,18 +250,15 @@ enum kr_status kr_cases_order(struct kr_cases *c, kr_key k, kr_txn a, kr_txn b, 
 enum kr_status kr_cases_sight(struct kr_cases *c, const struct kr_sight *x, uint32_t *out)
 {
 	uint64_t hash = kr_hash_pair(kr_hash_pair(x->txn.i, x->op), kr_hash_pair(x->key.i, x->part.i));
+	const struct kr_sight *y = c->sights.at;
 
-	for (kr_table_iter it = kr_table_find(&c->sight_table, hash);
-		(*out = kr_table_next(&c->sight_table, &it)) != KR_NONE;) {
-		const struct kr_sight *y = &c->sights.at[*out];
-		if (y->txn.i == x->txn.i && y->op == x->op && y->key.i == x->key.i && y->part.i == x->part.i)
-			return KR_OK;
-	}
+	KR_TABLE_FIND(*out, &c->sight_table, hash,
+		y[*out].txn.i == x->txn.i && y[*out].op == x->op && y[*out].key.i == x->key.i &&
+			y[*out].part.i == x->part.i);
+	if (*out != KR_NONE)
+		return KR_OK;
 	*out = c->sights.n;
-	if (!kr_table_reserve(c->mem, &c->sight_table) || !kr_vec_push(c->mem, &c->sights, *x))
-		return KR_NOMEM;
-	kr_table_insert(&c->sight_table, hash, *out);
-	return KR_OK;
+	return kr_table_push(c->mem, &c->sight_table, hash, &c->sights, *x) ? KR_OK : KR_NOMEM;
 }
 
 /* Adds to the clause that `writer` is the source of observation s. */
@@ -277,9 +269,9 @@ static enum kr_status add_candidate(struct kr_cases *c, uint32_t s, kr_txn write
 
 	if (id != KR_NONE)
 		return kr_cases_add(c, kr_sat_yes(id));
-	enum kr_status status = writer.i == KR_NONE ? kr_cases_initial(c, s, &literal)
-						    : kr_cases_presence(c, writer, &literal);
-	return status == KR_OK ? kr_cases_add(c, literal) : status;
+	KR_TRY(writer.i == KR_NONE ? kr_cases_initial(c, s, &literal)
+				   : kr_cases_presence(c, writer, &literal));
+	return kr_cases_add(c, literal);
 }
 
 /* The parts of a counter are tied together by their sum. It names all sources of its parts, so it has to be
@@ -291,9 +283,9 @@ static enum kr_status add_whole(struct kr_cases *c, const struct kr_sight *part)
 
 	whole.part = (kr_value){KR_NONE};
 	whole.summed = false;
-	enum kr_status status = kr_cases_sight(c, &whole, &id);
-	if (status != KR_OK || c->sights.at[id].summed)
-		return status;
+	KR_TRY(kr_cases_sight(c, &whole, &id));
+	if (c->sights.at[id].summed)
+		return KR_OK;
 	c->sights.at[id].summed = true;
 	return kr_cases_add_sum(c, id);
 }
@@ -315,9 +307,9 @@ static enum kr_status add_sight(struct kr_cases *c, uint32_t s)
 	const struct kr_cases_choice initial = {KR_CHOICE_SOURCE, s, KR_NONE, 0, false};
 	uint32_t literal;
 	enum kr_grow_mode mode = kr_facts_mode(&c->facts, sight.key);
+	struct kr_facts_iter it = kr_facts_candidates(&c->facts, &sight);
 	kr_txn writer;
-	bool found;
-	enum kr_status status = KR_OK;
+	bool found = true;
 
 	if (c->without && is_claimed(c->without, &sight))
 		return KR_OK;
@@ -325,34 +317,27 @@ static enum kr_status add_sight(struct kr_cases *c, uint32_t s)
 		KR_TRY(add_whole(c, &sight));
 	if (mode == KR_GROW_LIST)
 		KR_TRY(kr_cases_add_list(c, s));
-	if (c->any_whole && sight.part.i == KR_NONE && (mode == KR_GROW_SET || mode == KR_GROW_SUM) &&
-		(status = kr_cases_add_window(c, s)) != KR_OK)
-		return status;
+	if (c->any_whole && sight.part.i == KR_NONE && (mode == KR_GROW_SET || mode == KR_GROW_SUM))
+		KR_TRY(kr_cases_add_window(c, s));
 	uint32_t id = find_choice(c, &initial);
 	if (id != KR_NONE) {
-		status = kr_cases_initial(c, s, &literal);
-		if (status == KR_OK && literal != KR_LITERAL_TRUE)
-			status = kr_cases_imply(c, kr_sat_yes(id), literal);
-		if (status != KR_OK)
-			return status;
+		KR_TRY(kr_cases_initial(c, s, &literal));
+		if (literal != KR_LITERAL_TRUE)
+			KR_TRY(kr_cases_imply(c, kr_sat_yes(id), literal));
 	}
 	kr_cases_begin(c);
-	status = kr_cases_presence(c, sight.txn, &literal);
-	if (status == KR_OK)
-		status = kr_cases_add(c, kr_cases_negate(literal));
-	for (struct kr_facts_iter it = kr_facts_candidates(&c->facts, &sight);
-		status == KR_OK && !c->holds;) {
-		status = kr_facts_next(&c->facts, &it, &found, &writer, c->v->err);
-		if (status == KR_OK && !found)
+	KR_TRY(kr_cases_presence(c, sight.txn, &literal));
+	KR_TRY(kr_cases_add(c, kr_cases_negate(literal)));
+	while (!c->holds) {
+		KR_TRY(kr_facts_next(&c->facts, &it, &found, &writer, c->v->err));
+		if (!found)
 			break;
-		if (status == KR_OK)
-			status = add_candidate(c, s, writer);
-		if (status == KR_OK)
-			status = kr_ctx_tick(c->v->ctx);
+		KR_TRY(add_candidate(c, s, writer));
+		KR_TRY(kr_ctx_tick(c->v->ctx));
 	}
-	if (status == KR_OK && !c->holds && c->clause.n == 1)
+	if (!c->holds && c->clause.n == 1)
 		c->choices.at[c->clause.at[0] >> 1].forced = true;
-	return status == KR_OK ? kr_cases_end(c) : status;
+	return kr_cases_end(c);
 }
 
 /* ---- what choices bring in ---- */
@@ -439,7 +424,6 @@ static enum kr_status add_sights(struct kr_cases *c)
 static enum kr_status add_given(struct kr_cases *c)
 {
 	const struct kr_history *h = c->v->h;
-
 	uint32_t literal;
 
 	for (uint32_t list = 0; list < h->version_orders.n; list++) {
@@ -456,15 +440,13 @@ static enum kr_status add_given(struct kr_cases *c)
 
 enum kr_status kr_cases_add_facts(struct kr_cases *c)
 {
-	enum kr_status status = c->all ? add_given(c) : KR_OK;
-
-	if (status == KR_OK && c->all)
-		status = kr_cases_add_rounds(c);
-
-	if (status == KR_OK && !c->blind)
-		status = add_sights(c);
-
-	return status == KR_OK && c->facts.untold ? kr_cases_add_initials(c) : status;
+	if (c->all) {
+		KR_TRY(add_given(c));
+		KR_TRY(kr_cases_add_rounds(c));
+	}
+	if (!c->blind)
+		KR_TRY(add_sights(c));
+	return c->facts.untold ? kr_cases_add_initials(c) : KR_OK;
 }
 
 /* ---- life ---- */

@@ -23,20 +23,15 @@ static enum kr_status number_of(struct kr_grow *g, struct kr_piece text, uint32_
 {
 	uint64_t hash = kr_hash_bytes(text.text, text.length);
 
-	for (kr_table_iter it = kr_table_find(&g->element_table, hash);
-		(*out = kr_table_next(&g->element_table, &it)) != KR_NONE;)
-		if (g->elements.at[*out].length == text.length &&
-			memcmp(g->elements.at[*out].text, text.text, text.length) == 0)
-			return KR_OK;
-
-	struct kr_piece copy = {kr_arena_text(&g->texts, text.text, text.length), text.length};
-
+	KR_TABLE_FIND(*out, &g->element_table, hash,
+		g->elements.at[*out].length == text.length &&
+			memcmp(g->elements.at[*out].text, text.text, text.length) == 0);
+	if (*out != KR_NONE)
+		return KR_OK;
+	text.text = kr_arena_text(&g->texts, text.text, text.length);
 	*out = g->elements.n;
-	if (!copy.text || !kr_table_reserve(g->mem, &g->element_table) ||
-		!kr_vec_push(g->mem, &g->elements, copy))
-		return KR_NOMEM;
-	kr_table_insert(&g->element_table, hash, *out);
-	return KR_OK;
+	return text.text && kr_table_push(g->mem, &g->element_table, hash, &g->elements, text) ? KR_OK
+											       : KR_NOMEM;
 }
 
 enum kr_status kr_grow_element(struct kr_grow *g, kr_value value, uint32_t *out)
@@ -62,10 +57,10 @@ static enum kr_status parse(struct kr_grow *g, kr_value value)
 	struct kr_piece piece;
 	uint32_t element;
 
-	if (parsed.count)
+	if (parsed.count) {
 		KR_TRY(kr_grow_element(g, value, &element));
-	if (parsed.count && !kr_vec_push(g->mem, &g->members, element))
-		return KR_NOMEM;
+		KR_TRY(kr_vec_add(g->mem, &g->members, element));
+	}
 	for (size_t at = 1; e->type == KR_VALUE_ARRAY && kr_piece_next(e->text, e->length, &at, &piece);
 		parsed.count++) {
 		KR_TRY(number_of(g, piece, &element));
@@ -107,8 +102,8 @@ static enum kr_status collect_initial(struct kr_grow *g, kr_key k)
 		KR_TRY(kr_grow_array(g, k, g->h->keys.at[k.i].initial, &members, &count));
 		for (uint32_t i = 0; i < count; i++)
 			initial |= members[i] == element;
-		if (initial && !kr_vec_push(g->mem, &g->initial_parts, v))
-			return KR_NOMEM;
+		if (initial)
+			KR_TRY(kr_vec_add(g->mem, &g->initial_parts, v));
 	}
 	return KR_OK;
 }
@@ -190,10 +185,9 @@ static enum kr_status push_add(struct collecting *c, kr_txn t, uint32_t index, c
 	struct kr_grow *g = c->g;
 	struct kr_grow_add add = {op->key, 0, t, index};
 	KR_TRY(kr_grow_element(g, op->a, &add.element));
-	if (!kr_table_reserve(g->mem, &g->add_table) || !kr_vec_push(g->mem, &g->adds, add))
-		return KR_NOMEM;
-	kr_table_insert(&g->add_table, kr_hash_pair(op->key.i, add.element), g->adds.n - 1);
-	return KR_OK;
+	return kr_table_push(g->mem, &g->add_table, kr_hash_pair(op->key.i, add.element), &g->adds, add)
+		? KR_OK
+		: KR_NOMEM;
 }
 
 static void count_inc(struct collecting *c, struct state *s, const struct kr_operation *op)

@@ -43,12 +43,12 @@ static enum kr_status in_initial(const struct kr_facts *f, kr_key k, uint32_t el
 {
 	const uint32_t *members;
 	uint32_t count;
-	enum kr_status status = kr_grow_array(f->grow, k, f->h->keys.at[k.i].initial, &members, &count);
 
+	KR_TRY(kr_grow_array(f->grow, k, f->h->keys.at[k.i].initial, &members, &count));
 	*out = false;
-	for (uint32_t i = 0; status == KR_OK && count != KR_NONE && i < count; i++)
+	for (uint32_t i = 0; count != KR_NONE && i < count; i++)
 		*out |= members[i] == element;
-	return status;
+	return KR_OK;
 }
 
 bool kr_grow_may_start_with(const struct kr_facts *f, kr_key k, uint32_t element)
@@ -113,51 +113,40 @@ enum kr_status kr_grow_member(const struct kr_facts *f, kr_key k, kr_txn t, uint
 	if (kr_grow_is_mark(f->grow, k))
 		return number_left(f, k, t, end, element, out);
 	*out = KR_MEMBER_UNTOUCHED;
-	for (uint32_t i = end; i-- > 0;) {
+	for (uint32_t i = end; i-- > 0 && *out == KR_MEMBER_UNTOUCHED;) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
 
 		if (op->key.i != k.i || kr_effect_count(h, op) == 0)
 			continue;
-		if (op->kind == KR_OP_DELETE) {
+		if (op->kind == KR_OP_DELETE)
 			*out = KR_MEMBER_OUT;
-			return KR_OK;
-		}
 		if (op->kind != KR_OP_ADD)
 			continue;
 		KR_TRY(kr_grow_element(f->grow, op->a, &number));
-		if (number == element) {
+		if (number == element)
 			*out = KR_MEMBER_IN;
-			return KR_OK;
-		}
 	}
 	return KR_OK;
 }
 
 static uint32_t op_count(const struct kr_facts *f, kr_txn t) { return f->h->txns.at[t.i].op_count; }
 
-/* What an operation showed of the key, where that is an array (absent: the empty one). */
-static kr_value shown_value(const struct kr_saw *saw)
-{
-	return saw->test == KR_SAW_VALUE ? saw->value : (kr_value){KR_NONE};
-}
-
 enum kr_status kr_grow_shown(const struct kr_facts *f, kr_key k, kr_txn t, uint32_t op, uint32_t own_count,
 	uint32_t *first, uint32_t *count)
 {
 	const uint32_t *members;
 	struct kr_saw saw = kr_saw_of(f->h, &f->h->ops.at[kr_history_op(f->h, t, op).i], k);
-	kr_value value = shown_value(&saw);
 
 	*first = 0;
 	*count = KR_NONE;
-	if (value.i == KR_NONE)
+	if (saw.test != KR_SAW_VALUE)
 		return KR_OK;
-	enum kr_status status = kr_grow_array(f->grow, k, value, &members, count);
-	if (status == KR_OK && *count != KR_NONE && *count > 0)
+	KR_TRY(kr_grow_array(f->grow, k, saw.value, &members, count));
+	if (*count != KR_NONE && *count > 0)
 		*first = (uint32_t)(members - f->grow->members.at);
-	if (status == KR_OK && *count != KR_NONE && f->h->keys.at[k.i].kind == KR_KIND_LIST)
+	if (*count != KR_NONE && f->h->keys.at[k.i].kind == KR_KIND_LIST)
 		*count = *count < own_count ? KR_NONE : *count - own_count;
-	return status;
+	return KR_OK;
 }
 
 /* ---- counters ---- */
@@ -342,10 +331,10 @@ enum kr_status kr_grow_initial_is_empty(const struct kr_facts *f, kr_key k, bool
 {
 	const uint32_t *members;
 	uint32_t count;
-	enum kr_status status = kr_grow_array(f->grow, k, f->h->keys.at[k.i].initial, &members, &count);
 
+	KR_TRY(kr_grow_array(f->grow, k, f->h->keys.at[k.i].initial, &members, &count));
 	*out = count == 0;
-	return status;
+	return KR_OK;
 }
 
 /* ---- sets ---- */
@@ -353,25 +342,23 @@ enum kr_status kr_grow_initial_is_empty(const struct kr_facts *f, kr_key k, bool
 enum kr_status kr_grow_lists(const struct kr_facts *f, const struct kr_sight *s, uint32_t element, bool *out)
 {
 	uint32_t first, count;
-	enum kr_status status = kr_grow_shown(f, s->key, s->txn, s->op, 0, &first, &count);
 
+	KR_TRY(kr_grow_shown(f, s->key, s->txn, s->op, 0, &first, &count));
 	*out = false;
-	for (uint32_t i = 0; status == KR_OK && count != KR_NONE && i < count && !*out; i++)
+	for (uint32_t i = 0; count != KR_NONE && i < count && !*out; i++)
 		*out = f->grow->members.at[first + i] == element;
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status shows_element(const struct kr_facts *f, const struct kr_sight *s, uint32_t element,
 	bool *out, struct kr_err *err)
 {
 	bool matches = true;
-	enum kr_status status;
 
 	*out = false;
 	if (s->saw.test == KR_SAW_NO_MATCH) {
-		status = arrays_match(f, s->key, &s->saw, &matches, err);
-		return status == KR_OK && !matches ? kr_grow_vague(f, s->key, "no set would match", err)
-						   : status;
+		KR_TRY(arrays_match(f, s->key, &s->saw, &matches, err));
+		return matches ? KR_OK : kr_grow_vague(f, s->key, "no set would match", err);
 	}
 	if (s->saw.test != KR_SAW_VALUE)
 		return kr_grow_vague(f, s->key, "it was seen to have some element", err);

@@ -53,27 +53,22 @@ enum kr_status kr_cases_add_list_order(struct kr_cases *c, kr_key k, uint32_t a,
 {
 	const struct kr_facts *f = &c->facts;
 	uint32_t x = 0, y = 0, present;
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = f->grow->sight_first[k.i]; i < f->grow->sight_first[k.i + 1] && status == KR_OK;
-		i++) {
+	for (uint32_t i = f->grow->sight_first[k.i]; i < f->grow->sight_first[k.i + 1]; i++) {
 		const struct kr_grow_sight *s = &f->grow->sights[i];
 
-		if (c->v->h->txns.at[s->txn.i].status != KR_UNKNOWN || f->impossible[s->txn.i] ||
-			(status = kr_grow_rank_in(f, s, a, &x)) != KR_OK ||
-			(status = kr_grow_rank_in(f, s, b, &y)) != KR_OK || x == y || x == KR_GROW_VAGUE ||
-			y == KR_GROW_VAGUE)
+		if (c->v->h->txns.at[s->txn.i].status != KR_UNKNOWN || f->impossible[s->txn.i])
 			continue;
-		status = kr_cases_presence(c, s->txn, &present);
-		if (status == KR_OK) { /* not by way of c->clause, which is being built */
-			const uint32_t literals[] = {kr_cases_negate(present),
-				x < y ? literal : kr_cases_negate(literal)};
-			status = kr_sat_add(&c->sat, literals, 2);
-		}
-		if (status == KR_OK)
-			status = kr_ctx_tick(c->v->ctx);
+		KR_TRY(kr_grow_rank_in(f, s, a, &x));
+		KR_TRY(kr_grow_rank_in(f, s, b, &y));
+		if (x == y || x == KR_GROW_VAGUE || y == KR_GROW_VAGUE)
+			continue;
+		KR_TRY(kr_cases_presence(c, s->txn, &present));
+		/* not by way of c->clause, which is being built */
+		KR_TRY(kr_cases_imply(c, present, x < y ? literal : kr_cases_negate(literal)));
+		KR_TRY(kr_ctx_tick(c->v->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* ---- what unknown transactions bring in ---- */
@@ -97,11 +92,11 @@ static enum kr_status bring(struct kr_cases *c, const struct kr_grow_sight *s, k
 	const char *wrong;
 	uint32_t id;
 	bool set = kr_facts_mode(&c->facts, s->key) == KR_GROW_SET;
-	enum kr_status status = kr_grow_check_part(&c->facts, &sight, &wrong);
 
-	if (status == KR_OK && !wrong && (!set || part.i == KR_NONE || sight.saw.test == KR_SAW_VALUE))
-		status = kr_cases_sight(c, &sight, &id);
-	return status == KR_OK ? kr_ctx_tick(c->v->ctx) : status;
+	KR_TRY(kr_grow_check_part(&c->facts, &sight, &wrong));
+	if (!wrong && (!set || part.i == KR_NONE || sight.saw.test == KR_SAW_VALUE))
+		KR_TRY(kr_cases_sight(c, &sight, &id));
+	return kr_ctx_tick(c->v->ctx);
 }
 
 /* Every observation of part `part` of k. */
@@ -119,9 +114,9 @@ static enum kr_status bring_whole(struct kr_cases *c, const struct kr_grow_sight
 {
 	struct kr_sight sight = sight_of(&c->facts, s, (kr_value){KR_NONE});
 	uint32_t id;
-	enum kr_status status = kr_cases_sight(c, &sight, &id);
 
-	return status == KR_OK ? kr_ctx_tick(c->v->ctx) : status;
+	KR_TRY(kr_cases_sight(c, &sight, &id));
+	return kr_ctx_tick(c->v->ctx);
 }
 
 /* A list that a committed transaction read has it: that is all there is to say. */
@@ -148,14 +143,14 @@ static enum kr_status bring_list(struct kr_cases *c, kr_key k, kr_txn t)
 static enum kr_status bring_set(struct kr_cases *c, kr_key k, kr_txn t)
 {
 	const struct kr_history *h = c->v->h;
-	enum kr_status status = bring_part(c, k, (kr_value){KR_NONE});
 
-	for (uint32_t i = 0; i < h->txns.at[t.i].op_count && status == KR_OK; i++) {
+	KR_TRY(bring_part(c, k, (kr_value){KR_NONE}));
+	for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++) {
 		const struct kr_operation *op = &h->ops.at[kr_history_op(h, t, i).i];
 		if ((op->kind == KR_OP_ADD || op->kind == KR_OP_MAX) && op->key.i == k.i)
-			status = bring_part(c, k, op->a);
+			KR_TRY(bring_part(c, k, op->a));
 	}
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_cases_bring_growing(struct kr_cases *c, kr_key k, kr_txn t)
@@ -178,29 +173,26 @@ enum kr_status kr_cases_bring_own(struct kr_cases *c, kr_key k, kr_txn t, uint32
 {
 	const struct kr_facts *f = &c->facts;
 	const struct kr_grow_sight *s = kr_grow_sight(f, k, t, op);
-	enum kr_status status = KR_OK;
 
 	if (!s)
 		return KR_OK;
 	switch (kr_facts_mode(f, k)) {
 	case KR_GROW_LIST:
-		status = bring(c, s, (kr_value){KR_NONE});
-		return status == KR_OK && f->grow->deleted[k.i] ? bring(c, s, KR_ABSENT) : status;
+		KR_TRY(bring(c, s, (kr_value){KR_NONE}));
+		return f->grow->deleted[k.i] ? bring(c, s, KR_ABSENT) : KR_OK;
 	case KR_GROW_VALUES: return bring(c, s, (kr_value){KR_NONE});
 	case KR_GROW_SUM: return bring_whole(c, s);
 	case KR_GROW_SET:
-		status = bring(c, s, (kr_value){KR_NONE});
-		if (status == KR_OK)
-			status = kr_grow_initial_parts(f->grow, k);
-		for (uint32_t i = 0; i < f->grow->initial_parts.n && status == KR_OK; i++)
-			status = bring(c, s, f->grow->initial_parts.at[i]);
-		for (uint32_t i = 0; i < f->grow->adds.n && status == KR_OK; i++) {
+		KR_TRY(bring(c, s, (kr_value){KR_NONE}));
+		KR_TRY(kr_grow_initial_parts(f->grow, k));
+		for (uint32_t i = 0; i < f->grow->initial_parts.n; i++)
+			KR_TRY(bring(c, s, f->grow->initial_parts.at[i]));
+		for (uint32_t i = 0; i < f->grow->adds.n; i++) {
 			const struct kr_grow_add *add = &f->grow->adds.at[i];
 			if (add->key.i == k.i)
-				status =
-					bring(c, s, f->h->ops.at[kr_history_op(f->h, add->txn, add->op).i].a);
+				KR_TRY(bring(c, s, f->h->ops.at[kr_history_op(f->h, add->txn, add->op).i].a));
 		}
-		return status;
+		return KR_OK;
 	default: return KR_OK;
 	}
 }
@@ -225,10 +217,10 @@ static enum kr_status bring_if_needed(struct kr_cases *c, const struct kr_sight 
 
 	if (mode == KR_GROW_UNKNOWN)
 		return KR_OK;
-	enum kr_status status = kr_facts_candidate(&c->facts, s, (kr_txn){KR_NONE}, &initial, c->v->err);
+	KR_TRY(kr_facts_candidate(&c->facts, s, (kr_txn){KR_NONE}, &initial, c->v->err));
 	if (c->all && c->facts.untold)
 		initial = false; /* it explains much, but cannot be everything at once */
-	return status == KR_OK && !initial ? kr_cases_sight(c, s, &id) : status;
+	return initial ? KR_OK : kr_cases_sight(c, s, &id);
 }
 
 enum kr_status kr_cases_bring_missed(struct kr_cases *c, kr_txn t, uint32_t op)
@@ -248,25 +240,22 @@ enum kr_status kr_cases_bring_scans(struct kr_cases *c, kr_key k, kr_txn t)
 	const struct kr_history *h = c->v->h;
 	struct kr_sight sight;
 	bool seen = false;
-	enum kr_status status = KR_OK;
 
-	for (kr_txn r = {0}; r.i < h->txns.n && h->scans.n > 0 && status == KR_OK; r.i++) {
-		for (uint32_t i = 0; i < h->txns.at[r.i].op_count && h->txns.at[r.i].status != KR_ABORTED &&
-			status == KR_OK;
+	for (kr_txn r = {0}; r.i < h->txns.n && h->scans.n > 0; r.i++) {
+		for (uint32_t i = 0; i < h->txns.at[r.i].op_count && h->txns.at[r.i].status != KR_ABORTED;
 			i++) {
 			if (!kr_op_scans(&h->ops.at[kr_history_op(h, r, i).i]) ||
 				!kr_facts_sight(&c->facts, r, i, k, (kr_value){KR_NONE}, &sight))
 				continue;
 			if (!sight.saw.predicate && sight.saw.test != KR_SAW_MATCH)
 				continue;
-			status = kr_facts_candidate(&c->facts, &sight, t, &seen, c->v->err);
-			if (status == KR_UNSUPPORTED)
-				status = KR_OK, seen = false; /* it is not known what that says */
+			enum kr_status status = kr_facts_candidate(&c->facts, &sight, t, &seen, c->v->err);
+			if (status != KR_UNSUPPORTED) /* else it is not known what that says */
+				KR_TRY(status);
 			if (status == KR_OK && seen)
-				status = bring_if_needed(c, &sight);
-			if (status == KR_OK)
-				status = kr_ctx_tick(c->v->ctx);
+				KR_TRY(bring_if_needed(c, &sight));
+			KR_TRY(kr_ctx_tick(c->v->ctx));
 		}
 	}
-	return status;
+	return KR_OK;
 }

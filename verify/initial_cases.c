@@ -25,8 +25,7 @@ static enum kr_status initial_number(struct kr_cases *c, uint32_t id, uint32_t *
 		return KR_OK;
 	if (want.test == KR_COUNT_IS)
 		return kr_cases_initial_count(c, s->key, want.number, want.or_absent, literal);
-	KR_TRY(kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, s->key.i, 0, 0, false},
-		&absent));
+	KR_TRY(kr_cases_initially_absent(c, s->key, &absent));
 	*literal = want.test == KR_COUNT_ABSENT ? absent : kr_cases_negate(absent);
 	if (want.test == KR_COUNT_ABSENT || (want.test == KR_COUNT_PRESENT && !want.over))
 		return KR_OK;
@@ -44,10 +43,9 @@ static enum kr_status initial_presence(struct kr_cases *c, const struct kr_sight
 	if (want.test == KR_COUNT_NEVER || (s->part.i != KR_NONE && (s->part.i != KR_ABSENT.i || !none)) ||
 		(!none && (want.or_absent || s->own_count > 0)))
 		return KR_OK;
-	enum kr_status status = kr_cases_choose(c,
-		(struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, s->key.i, 0, 0, false}, &absent);
+	KR_TRY(kr_cases_initially_absent(c, s->key, &absent));
 	*literal = none ? absent : kr_cases_negate(absent);
-	return status;
+	return KR_OK;
 }
 
 enum kr_status kr_cases_initial_count(struct kr_cases *c, kr_key k, int64_t number, bool or_absent,
@@ -55,29 +53,28 @@ enum kr_status kr_cases_initial_count(struct kr_cases *c, kr_key k, int64_t numb
 {
 	uint64_t bits = (uint64_t)number;
 	uint32_t absent;
-	enum kr_status status = kr_cases_choose(c,
+
+	KR_TRY(kr_cases_choose(c,
 		(struct kr_cases_choice){KR_CHOICE_INITIAL, k.i, (uint32_t)bits, (uint32_t)(bits >> 32),
 			false},
-		literal);
-
-	if (status != KR_OK || !or_absent)
-		return status;
-	status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, k.i, 0, 0, false},
-		&absent);
-	return status == KR_OK ? zero_or_absent(c, *literal, absent, literal) : status;
+		literal));
+	if (!or_absent)
+		return KR_OK;
+	KR_TRY(kr_cases_initially_absent(c, k, &absent));
+	return zero_or_absent(c, *literal, absent, literal);
 }
 
 /* That an untold set had the element (KR_NONE: any). */
 static enum kr_status member(struct kr_cases *c, kr_key k, uint32_t element, uint32_t *literal)
 {
 	uint32_t known = c->choices.n, any;
-	enum kr_status status = kr_cases_choose(c,
-		(struct kr_cases_choice){KR_CHOICE_MEMBER, k.i, element, 0, false}, literal);
 
-	if (status != KR_OK || element == KR_NONE || c->choices.n == known)
-		return status;
-	status = kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_MEMBER, k.i, KR_NONE, 0, false}, &any);
-	return status == KR_OK ? kr_cases_imply(c, *literal, any) : status;
+	KR_TRY(kr_cases_choose(c, (struct kr_cases_choice){KR_CHOICE_MEMBER, k.i, element, 0, false},
+		literal));
+	if (element == KR_NONE || c->choices.n == known)
+		return KR_OK;
+	KR_TRY(member(c, k, KR_NONE, &any));
+	return kr_cases_imply(c, *literal, any);
 }
 
 /* Of a counter its number, of a set whether it had an element, or any. */
@@ -116,11 +113,11 @@ enum kr_status kr_cases_initial(struct kr_cases *c, uint32_t id, uint32_t *liter
 	if (!c->facts.untold || c->facts.pins[2 * (size_t)s->key.i].i != KR_NONE ||
 		(s->saw.test != KR_SAW_VALUE && s->saw.test != KR_SAW_OTHER))
 		return KR_OK;
-	enum kr_status status = kr_cases_choose(c,
-		(struct kr_cases_choice){KR_CHOICE_INITIAL, s->key.i, s->saw.value.i, 0, false}, literal);
+	KR_TRY(kr_cases_choose(c,
+		(struct kr_cases_choice){KR_CHOICE_INITIAL, s->key.i, s->saw.value.i, 0, false}, literal));
 	if (s->saw.test == KR_SAW_OTHER)
 		*literal = kr_cases_negate(*literal);
-	return status;
+	return KR_OK;
 }
 
 /* ---- one value each ---- */
@@ -158,9 +155,16 @@ static enum kr_status leave_out_all(struct kr_cases *c, const uint32_t *last, co
 
 /* Says that an untold initial value is one value: a chain of variables per key, "it is one of the values so
  * far", beside the choices of that key. */
-static enum kr_status one_each(struct kr_cases *c, uint32_t *last, uint32_t *before, uint32_t *so_far)
+static enum kr_status one_each(struct kr_cases *c, struct kr_arena *scratch)
 {
-	for (uint32_t i = 0; i < c->choices.n; i++) {
+	uint32_t n = c->choices.n, *last, *before, *so_far;
+
+	KR_TRY(kr_arena_new(scratch, last, c->v->h->keys.n));
+	KR_TRY(kr_arena_new(scratch, before, n));
+	KR_TRY(kr_arena_new(scratch, so_far, n));
+	for (uint32_t k = 0; k < c->v->h->keys.n; k++)
+		last[k] = KR_NONE;
+	for (uint32_t i = 0; i < n; i++) {
 		const struct kr_cases_choice *x = &c->choices.at[i];
 
 		if (!names_initial(x))
@@ -180,18 +184,9 @@ static enum kr_status one_each(struct kr_cases *c, uint32_t *last, uint32_t *bef
 
 enum kr_status kr_cases_add_initials(struct kr_cases *c)
 {
-	uint32_t nkeys = c->v->h->keys.n, n = c->choices.n;
-	uint32_t *last = kr_mem_alloc(c->mem, nkeys, sizeof *last);
-	uint32_t *before = kr_mem_alloc(c->mem, n, sizeof *before);
-	uint32_t *so_far = kr_mem_alloc(c->mem, n, sizeof *so_far);
-	enum kr_status status = KR_NOMEM;
+	struct kr_arena scratch = {.mem = c->mem};
+	enum kr_status status = one_each(c, &scratch);
 
-	for (uint32_t k = 0; last && k < nkeys; k++)
-		last[k] = KR_NONE;
-	if (last && before && so_far)
-		status = one_each(c, last, before, so_far);
-	kr_mem_free(c->mem, last, nkeys, sizeof *last);
-	kr_mem_free(c->mem, before, n, sizeof *before);
-	kr_mem_free(c->mem, so_far, n, sizeof *so_far);
+	kr_arena_done(&scratch);
 	return status;
 }

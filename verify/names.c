@@ -99,18 +99,14 @@ static enum kr_status find_name(struct kr_names *n, bool of_keys, const json_t *
 {
 	const struct kr_table *table = of_keys ? &n->keys : &n->txns;
 	KR_TRY(fill_names(n, of_keys));
-	uint32_t id;
 
 	if (!is_name(json))
 		return bad(n, "expected the %s, found %s", of_keys ? "name of a key" : "id of a transaction",
 			kr_names_describe(json));
-	for (kr_table_iter it = kr_table_find(table, hash_json(json));
-		(id = kr_table_next(table, &it)) != KR_NONE;) {
-		if (equals(kr_history_value(n->h, name_at(n, of_keys, id)), json)) {
-			*out = id;
-			return KR_OK;
-		}
-	}
+	KR_TABLE_FIND(*out, table, hash_json(json),
+		equals(kr_history_value(n->h, name_at(n, of_keys, *out)), json));
+	if (*out != KR_NONE)
+		return KR_OK;
 	if (json_is_string(json))
 		return bad(n, "the trace has no %s \"%.80s\"", of_keys ? "key" : "transaction",
 			json_string_value(json));
@@ -156,11 +152,11 @@ enum kr_status kr_names_value(struct kr_names *n, const json_t *json, kr_value *
 	for (out->i = 1; compound && out->i < n->h->values.n; out->i++)
 		if (equals_compound(&n->h->values.at[out->i], json))
 			return KR_OK;
-	if (!compound)
-		for (kr_table_iter it = kr_table_find(&n->values, hash_json(json));
-			(out->i = kr_table_next(&n->values, &it)) != KR_NONE;)
-			if (equals(&n->h->values.at[out->i], json))
-				return KR_OK;
+	if (!compound) {
+		KR_TABLE_FIND(out->i, &n->values, hash_json(json), equals(&n->h->values.at[out->i], json));
+		if (out->i != KR_NONE)
+			return KR_OK;
+	}
 	return bad(n, "the trace has no such value");
 }
 

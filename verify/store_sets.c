@@ -10,22 +10,15 @@ static enum kr_status element_number(struct kr_store *s, struct kr_piece text, b
 {
 	uint64_t hash = kr_hash_bytes(text.text, text.length);
 
-	for (kr_table_iter it = kr_table_find(&s->element_table, hash);
-		(*out = kr_table_next(&s->element_table, &it)) != KR_NONE;)
-		if (s->elements.at[*out].length == text.length &&
-			memcmp(s->elements.at[*out].text, text.text, text.length) == 0)
-			return KR_OK;
-	if (!add)
+	KR_TABLE_FIND(*out, &s->element_table, hash,
+		s->elements.at[*out].length == text.length &&
+			memcmp(s->elements.at[*out].text, text.text, text.length) == 0);
+	if (*out != KR_NONE || !add)
 		return KR_OK;
-
-	struct kr_piece copy = {kr_arena_text(&s->texts, text.text, text.length), text.length};
-
+	text.text = kr_arena_text(&s->texts, text.text, text.length);
 	*out = s->elements.n;
-	if (!copy.text || !kr_table_reserve(s->mem, &s->element_table) ||
-		!kr_vec_push(s->mem, &s->elements, copy))
-		return KR_NOMEM;
-	kr_table_insert(&s->element_table, hash, *out);
-	return KR_OK;
+	return text.text && kr_table_push(s->mem, &s->element_table, hash, &s->elements, text) ? KR_OK
+											       : KR_NOMEM;
 }
 
 static struct kr_member *find_member(const struct kr_store *s, uint32_t set, uint32_t element)
@@ -41,14 +34,12 @@ static enum kr_status add_member(struct kr_store *s, uint32_t set, struct kr_pie
 {
 	uint32_t element;
 
-	if (element_number(s, text, true, &element) != KR_OK)
-		return KR_NOMEM;
+	KR_TRY(element_number(s, text, true, &element));
 	if (find_member(s, set, element))
 		return KR_OK;
-	if (!kr_table_reserve(s->mem, &s->member_table) ||
-		!kr_vec_push(s->mem, &s->members, (struct kr_member){set, element, 0}))
+	if (!kr_table_push(s->mem, &s->member_table, kr_hash_pair(set, element), &s->members,
+		    (struct kr_member){set, element, 0}))
 		return KR_NOMEM;
-	kr_table_insert(&s->member_table, kr_hash_pair(set, element), s->members.n - 1);
 	s->set_sizes.at[set]++;
 	return KR_OK;
 }

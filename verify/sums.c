@@ -60,17 +60,13 @@ static enum kr_status add_term(struct summing *s, kr_txn writer, int64_t amount)
 	bool candidate;
 
 	part.part = c->v->h->txns.at[writer.i].id;
-	enum kr_status status = kr_facts_candidate(&c->facts, &part, writer, &candidate, c->v->err);
-	if (status == KR_OK && candidate)
-		status = kr_cases_sight(c, &part, &id);
-	if (status == KR_OK && candidate)
-		status = kr_cases_source(c, id, writer, &literal);
-	if (status != KR_OK || !candidate)
-		return status;
-	return kr_vec_push(c->mem, &s->terms, (struct term){literal, amount}) &&
-			kr_vec_push(c->mem, &s->there, literal)
-		? KR_OK
-		: KR_NOMEM;
+	KR_TRY(kr_facts_candidate(&c->facts, &part, writer, &candidate, c->v->err));
+	if (!candidate)
+		return KR_OK;
+	KR_TRY(kr_cases_sight(c, &part, &id));
+	KR_TRY(kr_cases_source(c, id, writer, &literal));
+	KR_TRY(kr_vec_add(c->mem, &s->terms, (struct term){literal, amount}));
+	return kr_vec_add(c->mem, &s->there, literal);
 }
 
 /* The initial value, which may be any: the counter was there by it if it was not absent. */
@@ -84,8 +80,7 @@ static enum kr_status add_untold(struct summing *s, uint32_t base)
 	if (!candidate)
 		return KR_OK;
 	KR_TRY(kr_cases_source(c, base, (kr_txn){KR_NONE}, &s->from_initial));
-	KR_TRY(kr_cases_choose(c,
-		(struct kr_cases_choice){KR_CHOICE_INITIAL_ABSENT, s->whole.key.i, 0, 0, false}, &absent));
+	KR_TRY(kr_cases_initially_absent(c, s->whole.key, &absent));
 	KR_TRY(kr_cases_new(c, &there));
 	KR_TRY(kr_cases_imply(c, there, s->from_initial));
 	KR_TRY(kr_cases_imply(c, there, kr_cases_negate(absent)));
@@ -159,18 +154,14 @@ static enum kr_status reach(struct summing *s, struct layer *layer, struct kr_ta
 		*literal = KR_LITERAL_TRUE; /* both bounds are 0: it is the number wanted */
 		return KR_OK;
 	}
-	for (kr_table_iter it = kr_table_find(table, hash); (id = kr_table_next(table, &it)) != KR_NONE;) {
-		if (layer->at[id].sum == sum) {
-			*literal = layer->at[id].literal;
-			return KR_OK;
-		}
+	KR_TABLE_FIND(id, table, hash, layer->at[id].sum == sum);
+	if (id != KR_NONE) {
+		*literal = layer->at[id].literal;
+		return KR_OK;
 	}
-	if (kr_cases_new(s->c, literal) != KR_OK || !kr_table_reserve(s->c->mem, table) ||
-		!kr_vec_push(s->c->mem, layer, (struct node){sum, *literal}))
-		return KR_NOMEM;
-	kr_table_insert(table, hash, layer->n - 1);
+	KR_TRY(kr_cases_new(s->c, literal));
 	s->nodes++;
-	return KR_OK;
+	return kr_table_push(s->c->mem, table, hash, layer, (struct node){sum, *literal}) ? KR_OK : KR_NOMEM;
 }
 
 /* Clause: not a, or not b, or c. */
@@ -244,10 +235,10 @@ static enum kr_status add_total(struct summing *s)
 static enum kr_status add_there(struct summing *s)
 {
 	kr_cases_begin(s->c);
-	enum kr_status status = kr_cases_add(s->c, kr_cases_negate(s->present));
-	for (uint32_t i = 0; i < s->there.n && status == KR_OK; i++)
-		status = kr_cases_add(s->c, s->there.at[i]);
-	return status == KR_OK ? kr_cases_end(s->c) : status;
+	KR_TRY(kr_cases_add(s->c, kr_cases_negate(s->present)));
+	for (uint32_t i = 0; i < s->there.n; i++)
+		KR_TRY(kr_cases_add(s->c, s->there.at[i]));
+	return kr_cases_end(s->c);
 }
 
 static enum kr_status add(struct summing *s)
@@ -269,8 +260,8 @@ static enum kr_status add(struct summing *s)
 	if (s->want.test == KR_COUNT_IS && s->from_initial != KR_LITERAL_FALSE) {
 		kr_vec_clear(&s->bases);
 		s->free = true;
-		KR_TRY(kr_vec_push(s->c->mem, &s->bases, (struct term){s->from_initial, 0}) ? add_total(s)
-											    : KR_NOMEM);
+		KR_TRY(kr_vec_add(s->c->mem, &s->bases, (struct term){s->from_initial, 0}));
+		KR_TRY(add_total(s));
 	}
 	if (((s->want.test == KR_COUNT_IS && s->want.number == 0 && !s->want.or_absent) ||
 		    s->want.test == KR_COUNT_PRESENT || s->want.test == KR_COUNT_MATCH))

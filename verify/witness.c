@@ -3,14 +3,7 @@
  * edge is left out. */
 #include "verify/verify.h"
 
-static void print_text(struct kr_str *out, const char *text)
-{
-	size_t length = 0;
-
-	while (text[length])
-		length++;
-	kr_str_json(out, text, length);
-}
+#include <string.h>
 
 static void print_txn(const struct kr_history *h, kr_txn t, struct kr_str *out)
 {
@@ -116,9 +109,9 @@ void kr_witness_print(const struct kr_history *h, const struct kr_witness_head *
 	const struct kr_certificate *cert, struct kr_str *out)
 {
 	kr_str_add(out, "{\"krait_witness\":1,\"trace\":");
-	print_text(out, head->trace);
+	kr_str_json(out, head->trace, strlen(head->trace));
 	kr_str_add(out, ",\"level\":");
-	print_text(out, head->level);
+	kr_str_json(out, head->level, strlen(head->level));
 	kr_str_format(out, ",\"order\":\"%s\",", kr_order_name(head->order));
 	switch (cert->kind) {
 	case KR_CERT_ORDER:
