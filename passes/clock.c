@@ -13,17 +13,13 @@ static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_er
 			"pass clock knows paths through any number of readers, expected order 'none' for "
 			"level '%s'",
 			ir->level->id);
-	if (ir->clock) {
-		kr_clock_free(&ir->ctx->mem, ir->clock);
-		ir->clock = NULL;
-	}
-	enum kr_status status = kr_clock_build(ir, &cyclic);
-	*change = KR_UNCHANGED;
-	if (!status && cyclic) {
-		*change = KR_CONFLICT;
-		status = kr_ir_conflict(ir);
-	}
-	return status;
+	kr_clock_free(&ir->ctx->mem, ir->clock);
+	ir->clock = NULL;
+	KR_TRY(kr_clock_build(ir, &cyclic));
+	if (!cyclic)
+		return KR_OK;
+	*change = KR_CONFLICT;
+	return kr_ir_conflict(ir);
 }
 
 const struct kr_pass kr_pass_clock = {

@@ -177,26 +177,30 @@ static bool applies(const struct kr_ir *ir)
 		ir->level->forbidden[0].lonely == KR_BIT(KR_RW);
 }
 
+static enum kr_status begin(struct induced *g)
+{
+	size_t n = g->n;
+	KR_TRY(kr_arena_new(&g->arena, g->plain, n));
+	KR_TRY(kr_arena_new(&g->arena, g->rw, n));
+	KR_TRY(kr_arena_new(&g->arena, g->sources, n));
+	KR_TRY(kr_arena_new(&g->arena, g->degree, n));
+	KR_TRY(kr_arena_new(&g->arena, g->order, n));
+	return kr_arena_new(&g->arena, g->reach, n * KR_BITS_WORDS(n));
+}
+
 static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
 	struct induced g = {.arena = {.mem = mem},
 		.ir = ir,
 		.n = ir->asg->ntxns + (ir->nnodes - ir->first_time_node)};
-	size_t n = g.n, cells = n * KR_BITS_WORDS(n);
 	(void)err;
-	if (!applies(ir) || n > MOST_NODES)
+	if (!applies(ir) || g.n > MOST_NODES)
 		return KR_OK;
-	g.plain = kr_arena_alloc(&g.arena, n, sizeof *g.plain);
-	g.rw = kr_arena_alloc(&g.arena, n, sizeof *g.rw);
-	g.sources = kr_arena_alloc(&g.arena, n, sizeof *g.sources);
-	g.degree = kr_arena_alloc(&g.arena, n, sizeof *g.degree);
-	g.order = kr_arena_alloc(&g.arena, n, sizeof *g.order);
-	g.reach = kr_arena_alloc(&g.arena, cells, sizeof *g.reach);
-	bool ok = g.plain && g.rw && g.sources && g.degree && g.order && g.reach;
-	enum kr_status status = ok
-		? kr_prune(ir, &(struct kr_pruner){&g, refresh, writes_before, reaches_read, implied}, change)
-		: KR_NOMEM;
+	enum kr_status status = begin(&g);
+	if (!status)
+		status = kr_prune(ir, &(struct kr_pruner){&g, refresh, writes_before, reaches_read, implied},
+			change);
 	kr_vec_done(mem, &g.arcs);
 	kr_arena_done(&g.arena);
 	return status;

@@ -1,11 +1,11 @@
 /* The pass manager: takes a list of pass names, checks that each pass finds the facts that it requires, runs
  * them in order and stops at a conflict.
  *
- * What a pass need not do itself is done here: times, counts, dumps, facts, and in debug builds (KR_DEBUG)
- * kr_ir_verify after every pass. The whole list is checked before the first pass runs, so a wrong list
- * changes nothing. A pass all of whose facts hold already is not run again. A clock that a pass is about to
- * break is freed, since the pass adds edges of which the clock would not learn. Cost: that of the passes; a
- * sweep over the IR per pass when counts are asked for. */
+ * What a pass need not do itself is done here: times, counts, dumps, facts, that edges which it added are a
+ * change, and in debug builds (KR_DEBUG) kr_ir_verify after every pass. The whole list is checked before the
+ * first pass runs, so a wrong list changes nothing. A pass all of whose facts hold already is not run again.
+ * A clock that a pass is about to break is freed, since the pass adds edges of which the clock would not
+ * learn. Cost: that of the passes; a sweep over the IR per pass when counts are asked for. */
 #include "passes/pass.h"
 
 #include <string.h>
@@ -231,6 +231,8 @@ static enum kr_status run_one(struct kr_ir *ir, const struct kr_pass *pass, bool
 	uint32_t edges = ir->edges.n;
 
 	enum kr_status status = call_pass(ir, pass, change, err);
+	if (*change == KR_UNCHANGED && ir->edges.n > edges)
+		*change = KR_CHANGED;
 	if (pass->breaks & KR_FACT_CLOCK)
 		drop_clock(ir);
 	if (!status && *change != KR_CONFLICT && ir->edges.n > edges)

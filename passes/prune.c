@@ -70,13 +70,12 @@ static enum kr_status list_key(struct work *w, uint32_t k)
 	uint32_t end = w->ir->asg->keys[k + 1].first;
 	for (uint32_t a = w->ir->asg->keys[k].first + 1; a < end; a++) {
 		for (uint32_t b = a + 1; b < end && starts_unit(w, (kr_version){a}); b++) {
-			enum kr_status status = kr_ctx_tick(w->ir->ctx);
+			KR_TRY(kr_ctx_tick(w->ir->ctx));
 			w->too_many = w->open.n == MOST_PAIRS;
-			if (status || w->too_many)
-				return status;
-			if (starts_unit(w, (kr_version){b}) &&
-				!kr_vec_push(&w->ir->ctx->mem, &w->open, (struct pair){{a}, {b}}))
-				return KR_NOMEM;
+			if (w->too_many)
+				return KR_OK;
+			if (starts_unit(w, (kr_version){b}))
+				KR_TRY(kr_vec_add(&w->ir->ctx->mem, &w->open, (struct pair){{a}, {b}}));
 		}
 	}
 	return KR_OK;
@@ -180,23 +179,22 @@ static enum kr_status list(struct work *w)
 static enum kr_status run_rounds(struct work *w, enum kr_change *change)
 {
 	bool cyclic = false, more = true;
-	enum kr_status status = w->ask->refresh(w->ask->data, w->ir, &cyclic);
-	for (uint32_t k = 0; k < w->ir->asg->nkeys && !status && !cyclic; k++)
-		status = order_after_initial(w, k);
-	if (!status && w->added > 0)
-		status = w->ask->refresh(w->ask->data, w->ir, &cyclic);
-	while (!status && !cyclic && more) {
+	KR_TRY(w->ask->refresh(w->ask->data, w->ir, &cyclic));
+	for (uint32_t k = 0; k < w->ir->asg->nkeys && !cyclic; k++)
+		KR_TRY(order_after_initial(w, k));
+	if (w->added > 0)
+		KR_TRY(w->ask->refresh(w->ask->data, w->ir, &cyclic));
+	while (!cyclic && more) {
 		uint32_t n = w->open.n;
-		status = run_round(w);
+		KR_TRY(run_round(w));
 		more = w->added > 0 && w->open.n < n;
-		if (!status && w->added > 0)
-			status = w->ask->refresh(w->ask->data, w->ir, &cyclic);
+		if (w->added > 0)
+			KR_TRY(w->ask->refresh(w->ask->data, w->ir, &cyclic));
 	}
-	if (!status && cyclic)
-		status = kr_ir_conflict(w->ir);
-	if (!status && cyclic)
-		*change = KR_CONFLICT;
-	return status;
+	if (!cyclic)
+		return KR_OK;
+	*change = KR_CONFLICT;
+	return kr_ir_conflict(w->ir);
 }
 
 bool kr_prune_applies(const struct kr_ir *ir)
@@ -207,13 +205,9 @@ bool kr_prune_applies(const struct kr_ir *ir)
 enum kr_status kr_prune(struct kr_ir *ir, const struct kr_pruner *pruner, enum kr_change *change)
 {
 	struct work w = {.ir = ir, .ask = pruner};
-	uint32_t edges = ir->edges.n;
 	enum kr_status status = list(&w);
-	*change = KR_UNCHANGED;
 	if (!status && !w.too_many)
 		status = run_rounds(&w, change);
-	if (!status && *change == KR_UNCHANGED && ir->edges.n > edges)
-		*change = KR_CHANGED;
 	kr_vec_done(&ir->ctx->mem, &w.open);
 	kr_readers_done(&w.readers, ir);
 	return status;

@@ -66,23 +66,21 @@ static enum kr_status add(struct kr_ir *ir, kr_node from, kr_node to, enum kr_ed
 static enum kr_status close_ends(struct sweep *s)
 {
 	kr_node before = s->newest;
-	enum kr_status status = kr_ir_add_time_node(s->ir, &s->newest);
 
-	if (!status && before.i != KR_NONE)
-		status = add(s->ir, before, s->newest, KR_PROGRAM);
-	for (uint32_t i = 0; i < s->nwaiting && !status; i++)
-		status = add(s->ir, kr_ir_out(s->ir, KR_RT, s->waiting[i].txn), s->newest, KR_RT);
+	KR_TRY(kr_ir_add_time_node(s->ir, &s->newest));
+	if (before.i != KR_NONE)
+		KR_TRY(add(s->ir, before, s->newest, KR_PROGRAM));
+	for (uint32_t i = 0; i < s->nwaiting; i++)
+		KR_TRY(add(s->ir, kr_ir_out(s->ir, KR_RT, s->waiting[i].txn), s->newest, KR_RT));
 	s->nwaiting = 0;
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status begin(struct sweep *s, kr_txn t)
 {
-	enum kr_status status = s->nwaiting > 0 ? close_ends(s) : KR_OK;
-
-	if (status || s->newest.i == KR_NONE)
-		return status;
-	return add(s->ir, s->newest, kr_ir_in(s->ir, KR_RT, t), KR_RT);
+	if (s->nwaiting > 0)
+		KR_TRY(close_ends(s));
+	return s->newest.i == KR_NONE ? KR_OK : add(s->ir, s->newest, kr_ir_in(s->ir, KR_RT, t), KR_RT);
 }
 
 static enum kr_status run_sweep(struct kr_ir *ir, struct event *events, uint32_t n)
@@ -103,25 +101,21 @@ static enum kr_status run_sweep(struct kr_ir *ir, struct event *events, uint32_t
 static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
-	uint32_t before = ir->edges.n;
 
-	(void)err;
+	(void)change, (void)err;
 	if (ir->order < KR_ORDER_REALTIME)
 		return KR_OK;
 	if (ir->asg->ntxns > KR_NONE / 2)
 		return KR_NOMEM;
 
 	uint32_t room = 2 * ir->asg->ntxns;
-	struct event *events = kr_mem_alloc(mem, room, sizeof *events);
+	struct event *events;
 
-	if (!events)
-		return KR_NOMEM;
+	KR_TRY(kr_mem_new(mem, events, room));
 
 	enum kr_status status = run_sweep(ir, events, collect(ir, events));
 
 	kr_mem_free(mem, events, room, sizeof *events);
-	if (!status && ir->edges.n > before)
-		*change = KR_CHANGED;
 	return status;
 }
 

@@ -187,21 +187,11 @@ static enum kr_status prepare(struct work *w)
 	return collect_early(w);
 }
 
-static void release(struct work *w)
-{
-	struct kr_mem *mem = &w->ir->ctx->mem;
-
-	kr_orders_done(&w->orders);
-	kr_arena_done(&w->arena);
-	kr_vec_done(mem, &w->early);
-}
-
 static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)
 {
 	struct work w = {.arena = {.mem = &ir->ctx->mem}, .ir = ir};
-	uint32_t before = ir->edges.n;
 
-	(void)err;
+	(void)change, (void)err;
 	if (kr_level_asks(ir->level) != KR_ASK_ACYCLIC || !kr_level_orders(ir->level, KR_RW))
 		return KR_OK; /* rw are not edges of the graph that is asked about */
 
@@ -209,9 +199,9 @@ static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_er
 
 	if (!status)
 		status = link_all(&w);
-	release(&w);
-	if (!status && ir->edges.n > before)
-		*change = KR_CHANGED;
+	kr_orders_done(&w.orders);
+	kr_arena_done(&w.arena);
+	kr_vec_done(&ir->ctx->mem, &w.early);
 	return status;
 }
 

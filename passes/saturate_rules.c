@@ -84,11 +84,6 @@ static uint32_t count_news(const struct kr_saturation *s, const struct kr_segmen
 	return s->chains.writers[segment->first + n - 1].position <= known ? 0 : n;
 }
 
-static const struct kr_segment *segments_of(const struct kr_saturation *s, kr_key k, uint32_t *count)
-{
-	return kr_chains_of(&s->chains, k, count);
-}
-
 static bool moved(const uint64_t *changed, uint32_t chain) { return changed[chain / 64] >> (chain % 64) & 1; }
 
 /* Rule "before". */
@@ -98,7 +93,7 @@ static enum kr_status order_before(struct kr_saturation *s, kr_obs o, const uint
 	kr_version seen = s->ir->source[o.i];
 	kr_txn b = writer_of(s, seen);
 	uint32_t count;
-	const struct kr_segment *segments = segments_of(s, obs->key, &count);
+	const struct kr_segment *segments = kr_chains_of(&s->chains, obs->key, &count);
 	if (b.i == KR_NONE)
 		return KR_OK; /* what overwrites the initial version is seen to elsewhere */
 
@@ -203,7 +198,8 @@ static enum kr_status order_after(struct kr_saturation *s, kr_version later, con
 {
 	kr_txn b = writer_of(s, later);
 	uint32_t count;
-	const struct kr_segment *segments = segments_of(s, s->ir->asg->versions[later.i].key, &count);
+	const struct kr_segment *segments =
+		kr_chains_of(&s->chains, s->ir->asg->versions[later.i].key, &count);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t n = moved(changed, segments[i].chain) ? count_before(s, &segments[i], later, b) : 0;
 		kr_version last = last_other(s, &segments[i], n, b);
@@ -225,7 +221,7 @@ static enum kr_status order_after_initial(struct kr_saturation *s, kr_version la
 	kr_key k = s->ir->asg->versions[later.i].key;
 	kr_node node = kr_ir_out(s->ir, KR_WW, writer_of(s, later));
 	uint32_t count;
-	const struct kr_segment *segments = segments_of(s, k, &count);
+	const struct kr_segment *segments = kr_chains_of(&s->chains, k, &count);
 	for (uint32_t i = 0; i < count; i++) {
 		if (segments[i].chain != s->ir->clock->chain[node.i])
 			continue;
@@ -247,7 +243,7 @@ static enum kr_status order_after_source(struct kr_saturation *s, kr_obs o)
 	const struct kr_observation *obs = &s->ir->asg->obs[o.i];
 	kr_txn a = writer_of(s, s->ir->source[o.i]);
 	uint32_t count;
-	const struct kr_segment *segments = segments_of(s, obs->key, &count);
+	const struct kr_segment *segments = kr_chains_of(&s->chains, obs->key, &count);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct kr_chain_writer *w = s->chains.writers + segments[i].first;
 		uint32_t at; /* reached by a: a suffix of the chain */
@@ -268,7 +264,7 @@ static bool is_possible(const struct kr_saturation *s, kr_obs o, kr_version v)
 	const struct kr_observation *obs = &s->ir->asg->obs[o.i];
 	kr_txn w = writer_of(s, v);
 	uint32_t count;
-	const struct kr_segment *segments = segments_of(s, obs->key, &count);
+	const struct kr_segment *segments = kr_chains_of(&s->chains, obs->key, &count);
 	if (w.i != KR_NONE && s->ir->presence[w.i] == KR_ABSENT_TXN)
 		return false;
 	if (w.i != KR_NONE && kr_ir_closes_wr(s->ir, w, obs->txn))

@@ -62,21 +62,17 @@ static enum kr_status link_sessions(struct kr_ir *ir, kr_txn *last, kr_txn *befo
 static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_err *err)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
-	uint32_t edges = ir->edges.n;
 
-	(void)err;
+	(void)change, (void)err;
 	if (ir->order < KR_ORDER_SESSION)
 		return KR_OK;
 
 	kr_txn *last = kr_mem_alloc(mem, ir->asg->nsessions, sizeof *last);
-
 	kr_txn *before = kr_mem_alloc(mem, ir->asg->ntxns, sizeof *before);
 	enum kr_status status = last && before ? link_sessions(ir, last, before) : KR_NOMEM;
 
 	kr_mem_free(mem, last, ir->asg->nsessions, sizeof *last);
 	kr_mem_free(mem, before, ir->asg->ntxns, sizeof *before);
-	if (!status && ir->edges.n > edges)
-		*change = KR_CHANGED;
 	return status;
 }
 

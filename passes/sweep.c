@@ -72,9 +72,9 @@ static enum kr_status sort(struct sweep *s, bool *cyclic)
 	const struct kr_ir *ir = s->ir;
 	struct kr_mem *mem = &ir->ctx->mem;
 	uint32_t n = ir->nnodes;
-	enum kr_status status = kr_ir_along(ir, s->rank, cyclic);
-	if (status || *cyclic)
-		return status;
+	KR_TRY(kr_ir_along(ir, s->rank, cyclic));
+	if (*cyclic)
+		return KR_OK;
 	for (uint32_t v = 0; v < n; v++)
 		s->order[s->rank[v]].i = v;
 	kr_mem_free(mem, s->preds, s->npreds, sizeof *s->preds);
@@ -134,10 +134,10 @@ static enum kr_status add(struct sweep *s, enum kr_edge_kind kind, enum kr_rule 
 	struct kr_edge edge = {kr_ir_out(ir, kind, from), kr_ir_in(ir, kind, to), why, (uint8_t)kind,
 		(uint8_t)rule};
 	uint32_t a = s->rank[edge.from.i], b = s->rank[edge.to.i];
-	enum kr_status status = kr_ir_add_edge(ir, edge);
+	KR_TRY(kr_ir_add_edge(ir, edge));
 	s->added++;
-	if (status || a >= b)
-		return status;
+	if (a >= b)
+		return KR_OK;
 	KR_TRY(kr_vec_add(&ir->ctx->mem, &s->fresh, (struct arc){a, s->fresh_head[b]}));
 	s->fresh_head[b] = s->fresh.n - 1;
 	return KR_OK;
@@ -205,24 +205,22 @@ static bool comes_before(const struct sweep *s, uint32_t from, uint32_t v, uint3
 static enum kr_status add_rw_from_readers(struct sweep *s, const struct keyed *k, uint32_t v, uint32_t other)
 {
 	const struct kr_ir *ir = s->ir;
-	enum kr_status status = KR_OK;
-	for (uint32_t o = s->readers.head[v]; o != KR_NONE && !status; o = s->readers.next[o]) {
+	for (uint32_t o = s->readers.head[v]; o != KR_NONE; o = s->readers.next[o]) {
 		kr_txn t = ir->asg->obs[o].txn;
 		kr_version own = kr_asg_version_of(ir->asg, t, k->key);
 		bool said = own.i != KR_NONE && kr_bits_get(later(k, own.i - k->base), other - k->base);
 		if (!said && kr_readers_mind(ir, o, (kr_version){other}))
-			status = add(s, KR_RW, KR_RULE_LATER, t, writer(s, other), o);
+			KR_TRY(add(s, KR_RW, KR_RULE_LATER, t, writer(s, other), o));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status force(struct sweep *s, const struct keyed *k, uint32_t v, const struct found *f)
 {
-	enum kr_status status = f->rule == KR_RULE_GIVEN
-		? KR_OK
-		: add(s, KR_WW, f->rule, writer(s, v), writer(s, f->version),
-			  f->rule == KR_RULE_READER ? f->obs : k->key.i);
-	return status ? status : add_rw_from_readers(s, k, v, f->version);
+	if (f->rule != KR_RULE_GIVEN)
+		KR_TRY(add(s, KR_WW, f->rule, writer(s, v), writer(s, f->version),
+			f->rule == KR_RULE_READER ? f->obs : k->key.i));
+	return add_rw_from_readers(s, k, v, f->version);
 }
 
 KR_BY(by_rank, struct found, rank);
@@ -234,21 +232,21 @@ static enum kr_status look_at_version(struct sweep *s, uint32_t from, uint32_t v
 		return KR_OK;
 	uint32_t own = v - k.base, n = 0;
 	uint64_t *mine = later(&k, own);
-	enum kr_status status = kr_ctx_spend(s->ir->ctx, 1 + k.n / 4);
+	KR_TRY(kr_ctx_spend(s->ir->ctx, 1 + k.n / 4));
 	come_behind_all(&k, mine);
 	for (uint32_t i = 0; i < k.n; i++)
 		if (i != own && !kr_bits_get(mine, i) && !kr_bits_get(later(&k, i), own) &&
 			kr_ir_is_present(s->ir, writer(s, k.base + i)))
 			n += comes_before(s, from, v, k.base + i, &s->found[n]);
 	KR_SORT(s->found, n, by_rank);
-	for (uint32_t i = 0; i < n && !status; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		uint32_t other = s->found[i].version - k.base;
 		if (kr_bits_get(mine, other))
 			continue;
-		status = force(s, &k, v, &s->found[i]);
+		KR_TRY(force(s, &k, v, &s->found[i]));
 		come_behind(&k, mine, other);
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status look_from(struct sweep *s, uint32_t from)
@@ -257,12 +255,11 @@ static enum kr_status look_from(struct sweep *s, uint32_t from)
 	const struct kr_asg *asg = ir->asg;
 	kr_node v = s->order[from];
 	kr_txn t = kr_ir_txn(ir, v);
-	enum kr_status status = KR_OK;
 	if (t.i == KR_NONE || !kr_ir_is_present(ir, t))
 		return KR_OK;
-	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1] && !status; i++)
-		status = look_at_version(s, from, asg->written[i].i);
-	return status;
+	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1]; i++)
+		KR_TRY(look_at_version(s, from, asg->written[i].i));
+	return KR_OK;
 }
 
 /* ---- rounds ---- */
@@ -270,17 +267,16 @@ static enum kr_status look_from(struct sweep *s, uint32_t from)
 static enum kr_status run_round(struct sweep *s)
 {
 	uint32_t n = s->ir->nnodes;
-	enum kr_status status = KR_OK;
 	s->added = 0;
-	for (uint32_t blocks = n / BLOCK + 1; blocks > 0 && !status; blocks--) {
+	for (uint32_t blocks = n / BLOCK + 1; blocks > 0; blocks--) {
 		s->first = (blocks - 1) * BLOCK;
 		s->end = n - s->first > BLOCK + s->window ? s->first + BLOCK + s->window : n;
-		status = follow(s);
-		for (uint32_t r = n < blocks * BLOCK ? n : blocks * BLOCK; r > s->first && !status; r--)
-			status = look_from(s, r - 1);
+		KR_TRY(follow(s));
+		for (uint32_t r = n < blocks * BLOCK ? n : blocks * BLOCK; r > s->first; r--)
+			KR_TRY(look_from(s, r - 1));
 		kr_ctx_progress(s->ir->ctx, "following what must come before, blocks left:", blocks - 1, 0);
 	}
-	return status;
+	return KR_OK;
 }
 
 /* How many pairs of a key's versions are open, by how far apart their writers are. */
@@ -317,21 +313,19 @@ static enum kr_status set_window(struct sweep *s)
 static enum kr_status run_rounds(struct sweep *s, enum kr_change *change)
 {
 	bool cyclic = false;
-	uint32_t edges = s->ir->edges.n, rounds = 0;
-	enum kr_status status = KR_OK;
+	uint32_t rounds = 0;
 	s->window = s->ir->nnodes;
 	do {
-		status = sort(s, &cyclic);
-		if (!status && !cyclic)
-			status = run_round(s);
-		if (!status && !cyclic)
-			status = set_window(s);
+		KR_TRY(sort(s, &cyclic));
+		if (cyclic) {
+			*change = KR_CONFLICT;
+			return kr_ir_conflict(s->ir);
+		}
+		KR_TRY(run_round(s));
+		KR_TRY(set_window(s));
 		rounds++;
-	} while (!status && !cyclic && rounds < ROUNDS_MOST && s->added > s->ir->asg->nversions / LITTLE);
-	if (!status && cyclic)
-		status = kr_ir_conflict(s->ir);
-	*change = cyclic ? KR_CONFLICT : s->ir->edges.n > edges ? KR_CHANGED : KR_UNCHANGED;
-	return status;
+	} while (rounds < ROUNDS_MOST && s->added > s->ir->asg->nversions / LITTLE);
+	return KR_OK;
 }
 
 /* ---- life ---- */
@@ -358,7 +352,7 @@ static enum kr_status begin(struct sweep *s)
 		s->nmatrix += matrix_words(asg, k);
 	}
 	KR_TRY(kr_arena_new(&s->arena, s->matrix, s->nmatrix));
-	return s->matrix ? kr_readers_init(&s->readers, s->ir) : KR_NOMEM;
+	return kr_readers_init(&s->readers, s->ir);
 }
 
 static void end(struct sweep *s)

@@ -50,8 +50,6 @@ static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_er
 {
 	const struct kr_asg *asg = ir->asg;
 	struct kr_visibility w = {.ir = ir, .all = true};
-	uint32_t edges = ir->edges.n;
-	enum kr_status status = KR_OK;
 
 	(void)err;
 	if (kr_level_asks(ir->level) != KR_ASK_SINGLE)
@@ -59,10 +57,10 @@ static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_er
 	KR_TRY(kr_mem_new(&ir->ctx->mem, w.before, asg->nversions));
 	for (uint32_t v = 0; v < asg->nversions; v++)
 		w.before[v].i = KR_NONE;
-	status = apply(&w);
+	enum kr_status status = apply(&w);
 	kr_mem_free(&ir->ctx->mem, w.before, asg->nversions, sizeof *w.before);
-	if (!status)
-		*change = ir->conflict ? KR_CONFLICT : ir->edges.n > edges ? KR_CHANGED : KR_UNCHANGED;
+	if (!status && ir->conflict)
+		*change = KR_CONFLICT;
 	ir->visible = !status && w.all ? kr_ir_known_sources(ir) : KR_NONE;
 	return status;
 }

@@ -37,9 +37,8 @@ static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_er
 {
 	struct kr_mem *mem = &ir->ctx->mem;
 	struct kr_orders orders = {0};
-	uint32_t before = ir->edges.n;
 
-	(void)err;
+	(void)change, (void)err;
 	if (ir->asg->norders == 0)
 		return KR_OK;
 
@@ -47,14 +46,11 @@ static enum kr_status run(struct kr_ir *ir, enum kr_change *change, struct kr_er
 	uint32_t *linked = kr_mem_alloc(mem, ir->asg->ntxns, sizeof *linked);
 	enum kr_status status = linked ? kr_orders_init(&orders, ir) : KR_NOMEM;
 
-	for (uint32_t t = 0; t < ir->asg->ntxns && !status; t++) {
+	for (uint32_t t = 0; t < ir->asg->ntxns && !status; t++)
 		if (ir->presence[t] == KR_PRESENT)
 			status = link_writer(ir, &orders, (kr_txn){t}, linked);
-	}
 	kr_orders_done(&orders);
 	kr_mem_free(mem, linked, ir->asg->ntxns, sizeof *linked);
-	if (!status && ir->edges.n > before)
-		*change = KR_CHANGED;
 	return status;
 }
 
