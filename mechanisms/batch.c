@@ -56,16 +56,22 @@ enum kr_status kr_batch_judge(struct kr_batch *b)
 	return KR_OK;
 }
 
-enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h,
-	const struct kr_batch_options *options, struct kr_findings *out, struct kr_looked *looked,
-	struct kr_err *err)
+static struct kr_batch batch_of(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_batch_options *options, struct kr_findings *out)
 {
-	struct kr_batch b = {.ctx = ctx,
+	return (struct kr_batch){.ctx = ctx,
 		.mem = &ctx->mem,
 		.h = h,
 		.profile = options->profile,
 		.options = options,
 		.out = out};
+}
+
+enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_batch_options *options, struct kr_findings *out, struct kr_looked *looked,
+	struct kr_err *err)
+{
+	struct kr_batch b = batch_of(ctx, h, options, out);
 
 	kr_findings_init(out, &ctx->mem);
 	enum kr_status status = kr_batch_facts(&b, err);
@@ -80,11 +86,7 @@ enum kr_status kr_batch_find(struct kr_ctx *ctx, const struct kr_history *h,
 enum kr_status kr_batch_order(struct kr_ctx *ctx, const struct kr_history *h,
 	const struct kr_batch_options *options, struct kr_told_orders *out, struct kr_err *err)
 {
-	struct kr_batch b = {.ctx = ctx,
-		.mem = &ctx->mem,
-		.h = h,
-		.profile = options->profile,
-		.options = options};
+	struct kr_batch b = batch_of(ctx, h, options, NULL);
 	enum kr_status status = kr_batch_facts(&b, err);
 
 	if (!status)

@@ -243,9 +243,14 @@ static inline bool kr_batch_passes(const struct kr_batch *b)
 	return b->profile->clock == KR_CLOCK_STAMPS && !b->profile->certify && !b->profile->validate;
 }
 
+/* v was gone when its transaction was put aside. */
+bool kr_written_is_gone(const struct kr_batch *b, const struct kr_written *v);
 /* The latest instant at which v could be seen, if t wrote nothing. */
 int64_t kr_written_gone(const struct kr_batch *b, const struct kr_written *v, kr_txn t);
 struct kr_span kr_written_window(const struct kr_written *v);
+
+/* t's exclusive lock on the object; false: it has none. */
+bool kr_batch_lock(const struct kr_batch *b, kr_txn t, uint32_t object, struct kr_span *out);
 
 /* All of the key's versions that meet the span are among those from *first to *end - 1. */
 void kr_batch_meeting(const struct kr_batch *b, kr_key key, struct kr_span at, uint32_t *first,

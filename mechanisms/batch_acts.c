@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/table.h"
 #include "mechanisms/batch.h"
 
 /* ---- spans ---- */
@@ -128,56 +129,40 @@ static bool share_part(const struct kr_batch *b, uint32_t x, uint32_t y, enum kr
 	return n == part_length(b, c, scope) && memcmp(a->text, c->text, n) == 0;
 }
 
-struct parts { /* the first key of each, by open addressing */
-	uint32_t *slots, size;
-};
-
-static bool parts_init(struct kr_batch *b, struct parts *parts)
-{
-	parts->size = 16;
-	while (parts->size < 2 * b->h->keys.n)
-		parts->size *= 2;
-	parts->slots = kr_mem_alloc(b->mem, parts->size, sizeof *parts->slots);
-	for (uint32_t i = 0; parts->slots && i < parts->size; i++)
-		parts->slots[i] = KR_NONE;
-	return parts->slots != NULL;
-}
-
-/* The first key that shares the part with k. */
-static uint32_t first_of_part(const struct kr_batch *b, struct parts *parts, uint32_t k,
+/* The first key that shares the part with k, by a table of such; KR_NONE: no memory. */
+static uint32_t first_of_part(const struct kr_batch *b, struct kr_table *firsts, uint32_t k,
 	enum kr_lock_scope scope)
 {
 	const struct kr_value_entry *name = kr_history_value(b->h, b->h->keys.at[k].name);
 	bool text = name->type == KR_VALUE_STRING;
-	uint64_t hash = text            ? kr_hash_bytes(name->text, part_length(b, name, scope))
-		: scope == KR_SCOPE_ROW ? k
-					: 0;
-	uint32_t i = (uint32_t)(kr_hash_u64(hash) & (parts->size - 1));
+	uint64_t hash = kr_hash_u64(text        ? kr_hash_bytes(name->text, part_length(b, name, scope))
+			: scope == KR_SCOPE_ROW ? k
+						: 0);
+	uint32_t id;
 
-	while (parts->slots[i] != KR_NONE && !share_part(b, parts->slots[i], k, scope))
-		i = (i + 1) & (parts->size - 1);
-	if (parts->slots[i] == KR_NONE)
-		parts->slots[i] = k;
-	return parts->slots[i];
+	KR_TABLE_FIND(id, firsts, hash, share_part(b, id, k, scope));
+	if (id != KR_NONE || !kr_table_reserve(b->mem, firsts))
+		return id;
+	kr_table_insert(firsts, hash, k);
+	return k;
 }
 
 static enum kr_status add_parts(struct kr_batch *b)
 {
 	enum kr_lock_scope scope = b->profile->lock_scope;
-	struct parts rows = {0}, objects = {0};
+	struct kr_table rows = {0}, objects = {0};
 	bool by_row = b->h->row_separator, good = true;
 
-	if ((by_row && !parts_init(b, &rows)) || (scope == KR_SCOPE_TABLE && !parts_init(b, &objects)))
-		good = false;
 	for (uint32_t k = 0; k < b->h->keys.n && good; k++) {
 		uint32_t row = by_row ? first_of_part(b, &rows, k, KR_SCOPE_ROW) : k;
 		uint32_t object = scope == KR_SCOPE_ROW ? row
 			: scope == KR_SCOPE_TABLE       ? first_of_part(b, &objects, k, scope)
 							: 0;
-		good = kr_vec_push(b->mem, &b->rows, row) && kr_vec_push(b->mem, &b->objects, object);
+		good = row != KR_NONE && object != KR_NONE && kr_vec_push(b->mem, &b->rows, row) &&
+			kr_vec_push(b->mem, &b->objects, object);
 	}
-	kr_mem_free(b->mem, rows.slots, rows.size, sizeof *rows.slots);
-	kr_mem_free(b->mem, objects.slots, objects.size, sizeof *objects.slots);
+	kr_table_done(b->mem, &rows);
+	kr_table_done(b->mem, &objects);
 	return good ? kr_ctx_check(b->ctx) : KR_NOMEM;
 }
 

@@ -1,8 +1,6 @@
 /* Timestamps: commits are points, so that the versions of a key stand in one order, and each is gone when the
  * next one is there. What kr_written_gone says by comparing all with all is found here by sorting; what a
  * reader can see, by bisection. */
-#include <stdlib.h>
-
 #include "base/order.h"
 #include "mechanisms/batch.h"
 
@@ -16,17 +14,8 @@ static int by_commit(const void *a, const void *b)
 	const struct standing *x = a, *y = b;
 	const struct kr_stand *s = &x->v->by, *t = &y->v->by;
 
-	if (s->committed != t->committed)
-		return s->committed ? -1 : 1;
-	if (s->commit.from != t->commit.from)
-		return s->commit.from < t->commit.from ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
-}
-
-static bool is_gone(const struct kr_batch *b, const struct kr_written *v)
-{
-	return v->op != KR_NONE && kr_batch_carried(b, v->by.txn) &&
-		b->options->marks->ops[kr_history_op(b->h, v->by.txn, v->op).i] & KR_MARK_GONE;
+	return kr_then(KR_ORDER(t->committed, s->committed),
+		kr_then(KR_ORDER(s->commit.from, t->commit.from), KR_ORDER(x->at, y->at)));
 }
 
 /* Versions order[0] to order[n - 1] are the key's, in that order; committed ones come first. */
@@ -43,7 +32,9 @@ static void find_windows(struct kr_batch *b, const struct standing *order, uint3
 			next++;
 		bool replaced = i < committed && next < committed;
 		v->over = replaced ? order[next].v->by.txn : (kr_txn){KR_NONE};
-		v->gone = is_gone(b, v) ? INT64_MIN : replaced ? order[next].v->by.commit.to : INT64_MAX;
+		v->gone = kr_written_is_gone(b, v) ? INT64_MIN
+			: replaced                 ? order[next].v->by.commit.to
+						   : INT64_MAX;
 		v->gone_next = replaced && next + 1 < committed ? order[next + 1].v->by.commit.to : INT64_MAX;
 	}
 }
@@ -57,7 +48,7 @@ enum kr_status kr_batch_commits(struct kr_batch *b)
 		order[i] = (struct standing){&b->versions.at[i], i};
 	for (uint32_t k = 0; k < b->h->keys.n && good; k++) {
 		uint32_t first = b->version_first.at[k], n = b->version_first.at[k + 1] - first;
-		qsort(order + first, n, sizeof *order, by_commit);
+		KR_SORT(order + first, n, by_commit);
 		find_windows(b, order + first, n);
 	}
 	for (uint32_t i = 0; i < b->versions.n && good; i++)

@@ -1,4 +1,6 @@
 /* Grouping by counting; and locks and writers by their objects, so that only what may meet is compared. */
+#include <string.h>
+
 #include "base/order.h"
 #include "mechanisms/batch.h"
 
@@ -10,29 +12,21 @@ void kr_grouped_done(struct kr_mem *mem, struct kr_grouped *grouped)
 
 bool kr_group(struct kr_mem *mem, struct kr_grouped *out, const uint32_t *of, uint32_t n, uint32_t groups)
 {
-	uint32_t *first, total = 0;
-
-	if (!kr_vec_reserve(mem, &out->first, groups + 1) || !kr_vec_reserve(mem, &out->at, n))
+	if (!kr_vec_reserve(mem, &out->first, groups + 2) || !kr_vec_reserve(mem, &out->at, n))
 		return false;
-	first = out->first.at;
+
+	uint32_t *first = out->first.at;
+
+	memset(first, 0, ((size_t)groups + 2) * sizeof *first);
+	for (uint32_t i = 0; i < n; i++)
+		if (of[i] != KR_NONE)
+			first[of[i] + 2]++;
+	kr_index_places(first, groups);
+	for (uint32_t i = 0; i < n; i++)
+		if (of[i] != KR_NONE)
+			out->at.at[first[of[i] + 1]++] = i;
 	out->first.n = groups + 1;
-	for (uint32_t g = 0; g <= groups; g++)
-		first[g] = 0;
-	for (uint32_t i = 0; i < n; i++)
-		if (of[i] != KR_NONE)
-			first[of[i]]++;
-	for (uint32_t g = 0; g <= groups; g++) {
-		uint32_t count = first[g];
-		first[g] = total;
-		total += count;
-	}
-	out->at.n = total;
-	for (uint32_t i = 0; i < n; i++)
-		if (of[i] != KR_NONE)
-			out->at.at[first[of[i]]++] = i;
-	for (uint32_t g = groups; g > 0; g--) /* filling has moved each start to the next */
-		first[g] = first[g - 1];
-	first[0] = 0;
+	out->at.n = first[groups];
 	return true;
 }
 

@@ -1,7 +1,5 @@
 /* Which versions explain what was seen. Looks of one group share one snapshot: the instants at which all of
  * them are explained, F, replace the span of each; the first look that leaves no instant is torn. */
-#include <stdlib.h>
-
 #include "base/order.h"
 
 #include "mechanisms/batch.h"
@@ -150,8 +148,7 @@ static void merge(struct kr_spans *spans)
 {
 	uint32_t n = 0;
 
-	if (spans->n > 1)
-		qsort(spans->at, spans->n, sizeof *spans->at, by_start);
+	KR_SORT(spans->at, spans->n, by_start);
 	for (uint32_t i = 0; i < spans->n; i++) {
 		if (n > 0 && spans->at[i].from <= spans->at[n - 1].to)
 			spans->at[n - 1].to = later(spans->at[n - 1].to, spans->at[i].to);

@@ -5,6 +5,8 @@
  * what may have done so is a shadow: it can have been seen, but it orders nothing. One of unknown outcome was
  * there by the time of a read that proves so: what is written later is not looked at, since a stream cannot
  * wait for it. */
+#include <string.h>
+
 #include "base/order.h"
 #include "mechanisms/batch.h"
 
@@ -15,22 +17,26 @@ enum {
 
 /* ---- collecting ---- */
 
-static struct kr_span lock_of(const struct kr_batch *b, kr_txn t, uint32_t object)
+bool kr_batch_lock(const struct kr_batch *b, kr_txn t, uint32_t object, struct kr_span *out)
 {
 	const struct kr_party *p = &b->txns.at[t.i];
 
 	for (uint32_t i = p->hold_first; i < p->hold_first + p->hold_count; i++)
 		if (!b->holds.at[i].range && b->holds.at[i].mode == KR_MODE_X &&
-			b->holds.at[i].object == object)
-			return b->holds.at[i].at;
-	return (struct kr_span){INT64_MAX, INT64_MAX};
+			b->holds.at[i].object == object) {
+			*out = b->holds.at[i].at;
+			return true;
+		}
+	return false;
 }
 
 static struct kr_stand stand_of(const struct kr_batch *b, kr_txn t, uint32_t object)
 {
 	const struct kr_party *p = &b->txns.at[t.i];
+	struct kr_span lock = {INT64_MAX, INT64_MAX};
 
-	return (struct kr_stand){t, p->committed, p->commit, lock_of(b, t, object), p->release};
+	(void)kr_batch_lock(b, t, object, &lock);
+	return (struct kr_stand){t, p->committed, p->commit, lock, p->release};
 }
 
 static bool is_sure(const struct kr_operation *op)
@@ -177,22 +183,17 @@ static enum kr_status index_keys(struct kr_batch *b)
 {
 	uint32_t n = b->collected.n, keys = b->h->keys.n;
 
-	if (!kr_vec_reserve(b->mem, &b->version_first, keys + 1) || !kr_vec_reserve(b->mem, &b->versions, n))
+	if (!kr_vec_reserve(b->mem, &b->version_first, keys + 2) || !kr_vec_reserve(b->mem, &b->versions, n))
 		return KR_NOMEM;
 	uint32_t *first = b->version_first.at;
 	b->version_first.n = keys + 1;
 	b->versions.n = n;
-	for (uint32_t k = 0; k <= keys; k++)
-		first[k] = 0;
+	memset(first, 0, ((size_t)keys + 2) * sizeof *first);
 	for (uint32_t i = 0; i < n; i++)
-		first[b->collected.at[i].key.i + 1]++;
-	for (uint32_t k = 0; k < keys; k++)
-		first[k + 1] += first[k];
+		first[b->collected.at[i].key.i + 2]++;
+	kr_index_places(first, keys);
 	for (uint32_t i = 0; i < n; i++)
-		b->versions.at[first[b->collected.at[i].key.i]++] = b->collected.at[i];
-	for (uint32_t k = keys; k > 0; k--) /* filling has moved each start to the next */
-		first[k] = first[k - 1];
-	first[0] = 0;
+		b->versions.at[first[b->collected.at[i].key.i + 1]++] = b->collected.at[i];
 	if (n > MANY)
 		kr_vec_done(b->mem, &b->collected);
 	return KR_OK;
@@ -257,12 +258,17 @@ uint32_t kr_batch_followers(const struct kr_batch *b, uint32_t v)
 	return first;
 }
 
+bool kr_written_is_gone(const struct kr_batch *b, const struct kr_written *v)
+{
+	return v->op != KR_NONE && kr_batch_carried(b, v->by.txn) &&
+		b->options->marks->ops[kr_history_op(b->h, v->by.txn, v->op).i] & KR_MARK_GONE;
+}
+
 int64_t kr_written_gone(const struct kr_batch *b, const struct kr_written *v, kr_txn t)
 {
 	int64_t gone = INT64_MAX;
 
-	if (v->op != KR_NONE && kr_batch_carried(b, v->by.txn) &&
-		b->options->marks->ops[kr_history_op(b->h, v->by.txn, v->op).i] & KR_MARK_GONE)
+	if (kr_written_is_gone(b, v))
 		return INT64_MIN;
 	for (uint32_t i = kr_batch_followers(b, (uint32_t)(v - b->versions.at));
 		i < b->version_first.at[v->key.i + 1] && b->bounds.at[i].next <= gone; i++) {

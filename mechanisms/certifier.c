@@ -1,7 +1,7 @@
 /* Pearce and Kelly's order, with components merged. */
 #include "mechanisms/certifier.h"
 
-#include <stdlib.h>
+#include "base/order.h"
 
 void kr_certifier_done(struct kr_certifier *c)
 {
@@ -166,8 +166,7 @@ static bool give_places(struct kr_certifier *c, const struct kr_knots *list, boo
 		if ((forward ? n->behind : n->ahead) != c->searches)
 			order.at[order.n++] = (struct standing){n->place, list->at[i]};
 	}
-	if (order.n > 1)
-		qsort(order.at, order.n, sizeof *order.at, by_place);
+	KR_SORT(order.at, order.n, by_place);
 	for (uint32_t i = 0; i < order.n; i++)
 		c->nodes.at[order.at[i].node].place = c->places.at[forward ? c->places.n - order.n + i : i];
 	*given = order.n;
@@ -226,7 +225,7 @@ static bool reorder(struct kr_certifier *c, bool *closes)
 			!kr_vec_push(c->mem, &c->places, c->nodes.at[c->ahead.at[i]].place))
 			return false;
 	c->moved += c->places.n;
-	qsort(c->places.at, c->places.n, sizeof *c->places.at, by_place);
+	KR_SORT(c->places.at, c->places.n, by_place);
 	if (!give_places(c, &c->behind, false, &given))
 		return false;
 	uint32_t one = merge(c);

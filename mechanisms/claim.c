@@ -5,19 +5,6 @@
 
 #include <string.h>
 
-static bool lock_of(const struct kr_batch *b, kr_txn t, kr_key key, struct kr_span *out)
-{
-	const struct kr_party *p = &b->txns.at[t.i];
-
-	for (uint32_t i = p->hold_first; i < p->hold_first + p->hold_count && key.i != KR_NONE; i++) {
-		const struct kr_hold *h = &b->holds.at[i];
-		*out = h->at;
-		if (!h->range && h->mode == KR_MODE_X && h->object == b->objects.at[key.i])
-			return true;
-	}
-	return false;
-}
-
 static bool statement_of(const struct kr_batch *b, kr_txn t, uint32_t op, struct kr_span *out)
 {
 	const struct kr_party *p = &b->txns.at[t.i];
@@ -41,7 +28,8 @@ static bool instant_of(const struct kr_batch *b, const struct kr_suspect *c, str
 	case KR_INSTANT_BEGIN: *out = p->automatic ? p->commit : p->begin; return true;
 	case KR_INSTANT_COMMIT: *out = p->commit; return true;
 	case KR_INSTANT_RELEASE: *out = p->release; return true;
-	case KR_INSTANT_LOCK: return lock_of(b, c->txns[end.of], c->key, out);
+	case KR_INSTANT_LOCK:
+		return c->key.i != KR_NONE && kr_batch_lock(b, c->txns[end.of], b->objects.at[c->key.i], out);
 	case KR_INSTANT_STATEMENT: return statement_of(b, c->txns[end.of], c->ops[end.of], out);
 	case KR_INSTANT_SEEN: break;
 	}

@@ -3,8 +3,6 @@
  * break no rule. */
 #include "mechanisms/mechanism.h"
 
-#include <stdlib.h>
-
 #include "base/order.h"
 
 static bool applies(const struct kr_batch *b) { return b->profile->fuw; }
@@ -61,9 +59,8 @@ static int by_commit(const void *a, const void *b)
 {
 	const struct committed *x = a, *y = b;
 
-	if (x->writer->object != y->writer->object)
-		return x->writer->object < y->writer->object ? -1 : 1;
-	return x->at != y->at ? (x->at < y->at ? -1 : 1) : (x->number > y->number) - (x->number < y->number);
+	return kr_then(KR_ORDER(x->writer->object, y->writer->object),
+		kr_then(KR_ORDER(x->at, y->at), KR_ORDER(x->number, y->number)));
 }
 
 KR_BY_BOTH(by_number, struct pair, later, earlier);
@@ -94,11 +91,9 @@ static enum kr_status find_stamped(struct kr_batch *b)
 	for (uint32_t i = 0; i < b->writers.n && list; i++)
 		if (b->writers.at[i].by.committed && b->writers.at[i].real)
 			list[n++] = (struct committed){&b->writers.at[i], b->writers.at[i].by.commit.from, i};
-	if (n > 1)
-		qsort(list, n, sizeof *list, by_commit);
+	KR_SORT(list, n, by_commit);
 	enum kr_status status = list && pair_up(b, list, n, &pairs) ? KR_OK : KR_NOMEM;
-	if (pairs.n > 1)
-		qsort(pairs.at, pairs.n, sizeof *pairs.at, by_number);
+	KR_SORT(pairs.at, pairs.n, by_number);
 	for (uint32_t i = 0; i < pairs.n && !status; i++)
 		status = report(b, &b->writers.at[pairs.at[i].later], &b->writers.at[pairs.at[i].earlier]);
 	kr_vec_done(b->mem, &pairs);

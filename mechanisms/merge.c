@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/order.h"
+
 static void free_lanes(struct kr_mem *mem, struct kr_lane **at, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -62,15 +64,14 @@ static int compare_names(const struct kr_value_entry *x, const struct kr_value_e
 	uint32_t n = x->length < y->length ? x->length : y->length;
 
 	if (x->type != y->type)
-		return x->type < y->type ? -1 : 1;
+		return KR_ORDER(x->type, y->type);
 	if (x->type == KR_VALUE_INT)
-		return (x->integer > y->integer) - (x->integer < y->integer);
+		return KR_ORDER(x->integer, y->integer);
 	if (x->type == KR_VALUE_REAL)
-		return (x->real > y->real) - (x->real < y->real);
+		return KR_ORDER(x->real, y->real);
 	if (x->type < KR_VALUE_STRING)
 		return 0;
-	int by_text = memcmp(x->text, y->text, n);
-	return by_text ? by_text : (x->length > y->length) - (x->length < y->length);
+	return kr_then(memcmp(x->text, y->text, n), KR_ORDER(x->length, y->length));
 }
 
 static bool goes_first(const struct kr_merge *m, const struct kr_lane *x, const struct kr_lane *y)

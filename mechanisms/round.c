@@ -6,8 +6,6 @@
 #include "mechanisms/stream_work.h"
 #include "mechanisms/told.h"
 
-#include <stdlib.h>
-
 #include "base/order.h"
 
 enum {
@@ -223,8 +221,7 @@ static bool sort(struct rounding *r)
 	KR_VEC(struct kr_finding) list = {0};
 	bool good = true;
 
-	if (r->told.n > 1)
-		qsort(r->told.at, r->told.n, sizeof *r->told.at, by_due);
+	KR_SORT(r->told.at, r->told.n, by_due);
 	for (uint32_t i = 0; i < r->told.n && good; i++) {
 		struct kr_finding f = r->findings.list.at[r->told.at[i].finding];
 		f.attached = 0; /* which cycles hold the pair is not known in time */

@@ -7,11 +7,14 @@
  * depend on how much of it had been there before, as long as a cycle without a pair is found wherever there
  * is one. If the shortest holds a pair, one of the two is left out, then the other. That is exact, and hard
  * in general: it ends after TRIES. */
+#include "base/arena.h"
+#include "base/order.h"
 #include "mechanisms/certain.h"
 
 enum { DEEP = 32, TRIES = 4096 }; /* how many are left out at once; how often in a component */
 
 struct cycling {
+	struct kr_arena arena;
 	struct kr_certain *c;
 	uint32_t nodes;
 	/* by node, or as deep as there are nodes */
@@ -24,32 +27,17 @@ struct cycling {
 
 enum { ARRAYS = 8 };
 
-static bool allocate(struct cycling *y)
+static enum kr_status allocate(struct cycling *y)
 {
 	uint32_t **arrays[ARRAYS] = {&y->index, &y->low, &y->component, &y->stack, &y->path, &y->arc, &y->via,
 		&y->queue};
-	bool good = true;
-
-	for (int i = 0; i < ARRAYS; i++) {
-		*arrays[i] = kr_mem_alloc(y->c->b->mem, y->nodes, sizeof **arrays[i]);
-		good = good && *arrays[i];
-	}
-	y->left_out = kr_mem_alloc(y->c->b->mem, y->nodes / 2, sizeof *y->left_out);
-	good = good && y->left_out;
-	for (uint32_t i = 0; i < y->nodes && good; i++)
-		y->index[i] = y->component[i] = y->via[i] = KR_NONE;
-	return good;
-}
-
-static void release(struct cycling *y)
-{
-	uint32_t *arrays[ARRAYS] = {y->index, y->low, y->component, y->stack, y->path, y->arc, y->via,
-		y->queue};
 
 	for (int i = 0; i < ARRAYS; i++)
-		kr_mem_free(y->c->b->mem, arrays[i], y->nodes, sizeof *arrays[i]);
-	kr_mem_free(y->c->b->mem, y->left_out, y->nodes / 2, sizeof *y->left_out);
-	kr_vec_done(y->c->b->mem, &y->cycle);
+		KR_TRY(kr_arena_new(&y->arena, *arrays[i], y->nodes));
+	KR_TRY(kr_arena_new(&y->arena, y->left_out, y->nodes / 2));
+	for (uint32_t i = 0; i < y->nodes; i++)
+		y->index[i] = y->component[i] = y->via[i] = KR_NONE;
+	return KR_OK;
 }
 
 /* ---- components ---- */
@@ -218,31 +206,27 @@ static enum kr_status tell_component(struct cycling *y, const uint32_t *members,
 /* Nodes by component, counted, then each component. */
 static enum kr_status tell_components(struct cycling *y)
 {
-	uint32_t n = y->components + 1;
-	uint32_t *first = kr_mem_alloc(y->c->b->mem, n, sizeof *first),
-		 *members = kr_mem_alloc(y->c->b->mem, y->nodes, sizeof *members);
-	enum kr_status status = first && members ? KR_OK : KR_NOMEM;
+	uint32_t *first, *members;
 
-	for (uint32_t node = 0; node < y->nodes && !status; node++)
-		first[y->component[node] + 1]++;
-	for (uint32_t i = 1; i < n && !status; i++)
-		first[i] += first[i - 1];
-	for (uint32_t node = 0; node < y->nodes && !status; node++)
-		members[first[y->component[node]]++] = node;
-	for (uint32_t i = 0; i < y->components && !status; i++) {
-		uint32_t from = i > 0 ? first[i - 1] : 0; /* filling has moved each start to the next */
-		status = tell_component(y, members + from, first[i] - from);
-	}
-	kr_mem_free(y->c->b->mem, first, n, sizeof *first);
-	kr_mem_free(y->c->b->mem, members, y->nodes, sizeof *members);
-	return status;
+	KR_TRY(kr_arena_new(&y->arena, first, (size_t)y->components + 2));
+	KR_TRY(kr_arena_new(&y->arena, members, y->nodes));
+	for (uint32_t node = 0; node < y->nodes; node++)
+		first[y->component[node] + 2]++;
+	kr_index_places(first, y->components);
+	for (uint32_t node = 0; node < y->nodes; node++)
+		members[first[y->component[node] + 1]++] = node;
+	for (uint32_t i = 0; i < y->components; i++)
+		KR_TRY(tell_component(y, members + first[i], first[i + 1] - first[i]));
+	return KR_OK;
 }
 
 enum kr_status kr_certain_tell(struct kr_certain *c)
 {
-	struct cycling y = {.c = c, .nodes = 2 * c->b->txns.n};
-	enum kr_status status = allocate(&y) ? kr_certain_sort(c) : KR_NOMEM;
+	struct cycling y = {.arena = {.mem = c->b->mem}, .c = c, .nodes = 2 * c->b->txns.n};
+	enum kr_status status = allocate(&y);
 
+	if (!status)
+		status = kr_certain_sort(c);
 	for (uint32_t node = 0; node < y.nodes && !status; node++)
 		if (y.index[node] == KR_NONE)
 			visit(&y, node);
@@ -251,6 +235,7 @@ enum kr_status kr_certain_tell(struct kr_certain *c)
 	if (!status && y.components < y.nodes)
 		status = tell_components(&y);
 	c->component = NULL;
-	release(&y);
+	kr_arena_done(&y.arena);
+	kr_vec_done(c->b->mem, &y.cycle);
 	return status;
 }

@@ -7,7 +7,7 @@
  *        later one
  * so, rt where the profile asks for them Shadows order nothing. Outcomes of INSERT count where the profile
  * says so. */
-#include <stdlib.h>
+#include "base/order.h"
 
 #include "mechanisms/certain.h"
 
@@ -199,13 +199,8 @@ static int by_end(const void *a, const void *b) /* of those that leave one node 
 {
 	const struct kr_certain_arc *x = a, *y = b;
 
-	if (x->to != y->to)
-		return x->to < y->to ? -1 : 1;
-	if (x->edge.kind != y->edge.kind)
-		return x->edge.kind < y->edge.kind ? -1 : 1;
-	if (x->edge.key.i != y->edge.key.i)
-		return x->edge.key.i < y->edge.key.i ? -1 : 1;
-	return (x->edge.op > y->edge.op) - (x->edge.op < y->edge.op);
+	return kr_then(kr_then(KR_ORDER(x->to, y->to), KR_ORDER(x->edge.kind, y->edge.kind)),
+		kr_then(KR_ORDER(x->edge.key.i, y->edge.key.i), KR_ORDER(x->edge.op, y->edge.op)));
 }
 
 enum kr_status kr_certain_sort(struct kr_certain *c)
@@ -222,9 +217,7 @@ enum kr_status kr_certain_sort(struct kr_certain *c)
 	for (uint32_t i = 0; i < n && good; i++)
 		list[i] = c->arcs.at[by.at.at[i]];
 	for (uint32_t node = 0; node < nodes && good; node++)
-		if (by.first.at[node + 1] > by.first.at[node] + 1)
-			qsort(list + by.first.at[node], by.first.at[node + 1] - by.first.at[node],
-				sizeof *list, by_end);
+		KR_SORT(list + by.first.at[node], by.first.at[node + 1] - by.first.at[node], by_end);
 	kr_vec_clear(&c->first);
 	for (uint32_t i = 0; i < n && good; i++)
 		c->arcs.at[i] = list[i];

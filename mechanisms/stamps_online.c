@@ -122,12 +122,7 @@ static enum kr_status be_late(struct kr_engine *e, const struct kr_event *end, s
 		entry->invoked = t->first;
 		entry->returned = KR_TIME_OPEN;
 	}
-	e->late++;
-	if (t->first < e->trusted_until)
-		e->trusted_until = t->first;
-	return e->options.sink.late ? e->options.sink.late(e->options.sink.data, e->h, end->session,
-					      end->line, t->first, watermark)
-				    : KR_OK;
+	return kr_engine_late(e, end, t->first, watermark);
 }
 
 static enum kr_status arrive(struct kr_engine *e, const struct kr_event *end, struct kr_held *t,
@@ -147,18 +142,6 @@ static enum kr_status arrive(struct kr_engine *e, const struct kr_event *end, st
 	return kr_engine_finish(e, t, kr_stamps_watermark(e), err);
 }
 
-static enum kr_status begin(struct kr_engine *e, struct kr_held **open, const struct kr_event *event)
-{
-	if (!kr_vec_reserve(e->mem, &e->open, 1))
-		return KR_NOMEM;
-	*open = kr_held_new(e->stream, e->mem, event);
-	if (!*open)
-		return KR_NOMEM;
-	(*open)->at = e->open.n;
-	e->open.at[e->open.n++] = *open;
-	return KR_OK;
-}
-
 enum kr_status kr_stamps_take(struct kr_engine *e, const struct kr_event *event, struct kr_err *err)
 {
 	struct kr_held **open = event->kind == KR_EVENT_NOW ? NULL : open_of(e, event->session);
@@ -169,7 +152,7 @@ enum kr_status kr_stamps_take(struct kr_engine *e, const struct kr_event *event,
 	if (!open)
 		return KR_NOMEM;
 	switch (event->kind) {
-	case KR_EVENT_BEGIN: return begin(e, open, event);
+	case KR_EVENT_BEGIN: return kr_engine_open(e, open, event);
 	case KR_EVENT_END:
 		t = *open;
 		*open = NULL;

@@ -161,29 +161,39 @@ static int64_t promised(const struct kr_engine *e, const struct kr_lane *lane, b
 static enum kr_status be_late(struct kr_engine *e, struct kr_lane *lane, const struct kr_event *event,
 	int64_t watermark)
 {
+	bool told = event->line > 0 && lane->late_line == event->line; /* of a transaction in one line */
+
 	if (lane->open)
 		lane->open->late = true;
+	lane->late_line = event->line;
+	if (!told)
+		return kr_engine_late(e, event, event->invoked, watermark);
 	if (event->invoked < e->trusted_until)
 		e->trusted_until = event->invoked;
-	if (event->line > 0 && lane->late_line == event->line) /* a transaction in one line is told once */
-		return KR_OK;
-	lane->late_line = event->line;
-	e->late++;
-	return e->options.sink.late ? e->options.sink.late(e->options.sink.data, e->h, event->session,
-					      event->line, event->invoked, watermark)
-				    : KR_OK;
+	return KR_OK;
 }
 
-static enum kr_status open_txn(struct kr_engine *e, struct kr_lane *lane, const struct kr_event *event)
+enum kr_status kr_engine_late(struct kr_engine *e, const struct kr_event *event, int64_t at,
+	int64_t watermark)
+{
+	e->late++;
+	if (at < e->trusted_until)
+		e->trusted_until = at;
+	return e->options.sink.late
+		? e->options.sink.late(e->options.sink.data, e->h, event->session, event->line, at, watermark)
+		: KR_OK;
+}
+
+enum kr_status kr_engine_open(struct kr_engine *e, struct kr_held **out, const struct kr_event *event)
 {
 	if (!kr_vec_reserve(e->mem, &e->open, 1))
 		return KR_NOMEM;
-	lane->open = kr_held_new(e->stream, e->mem, event);
-	if (!lane->open)
+	*out = kr_held_new(e->stream, e->mem, event);
+	if (!*out)
 		return KR_NOMEM;
-	lane->open->at = e->open.n;
-	e->open.at[e->open.n++] = lane->open;
-	lane->open->first = INT64_MIN;
+	(*out)->at = e->open.n;
+	(*out)->first = INT64_MIN;
+	e->open.at[e->open.n++] = *out;
 	return KR_OK;
 }
 
@@ -278,7 +288,7 @@ static enum kr_status take(struct kr_engine *e, const struct kr_event *event)
 	if (event->kind == KR_EVENT_NOW)
 		return take_now(e, lane, event);
 	if (event->kind == KR_EVENT_BEGIN)
-		KR_TRY(open_txn(e, lane, event));
+		KR_TRY(kr_engine_open(e, &lane->open, event));
 	if (known)
 		watermark = promised(e, lane, begun);
 	else if (watermark == INT64_MAX)

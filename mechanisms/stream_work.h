@@ -55,6 +55,11 @@ static inline bool kr_engine_by_stamps(const struct kr_engine *e)
  * round. */
 enum kr_status kr_engine_finish(struct kr_engine *e, struct kr_held *t, int64_t at, struct kr_err *err);
 
+/* stream.c: a transaction begins; an event is late, which is told. */
+enum kr_status kr_engine_open(struct kr_engine *e, struct kr_held **out, const struct kr_event *event);
+enum kr_status kr_engine_late(struct kr_engine *e, const struct kr_event *event, int64_t at,
+	int64_t watermark);
+
 enum kr_status kr_stamps_take(struct kr_engine *e, const struct kr_event *event, struct kr_err *err);
 int64_t kr_stamps_watermark(const struct kr_engine *e); /* INT64_MIN: nothing is settled before the end */
 void kr_stamps_done(struct kr_engine *e);

@@ -100,7 +100,7 @@ static int by_name(const void *a, const void *b)
 	const struct kr_history *h = x->stream;
 	int by = kr_history_compare_keys(h, h->keys.at[x->key.i].name, h->keys.at[y->key.i].name);
 
-	return by ? by : (x->key.i > y->key.i) - (x->key.i < y->key.i);
+	return kr_then(by, KR_ORDER(x->key.i, y->key.i));
 }
 
 static bool sort_keys(struct building *b)
