@@ -56,6 +56,7 @@ struct kr_tallies { uint32_t n; struct { char name[KR_TALLY_NAME]; int64_t value
 
 struct kr_ir {
 	struct kr_ctx *ctx;              /* limits and memory */
+	struct kr_arena arena;           /* holds what has a fixed size */
 	const struct kr_asg *asg;        /* borrowed */
 	const struct kr_level *level;
 	enum kr_order order;
