@@ -145,8 +145,8 @@ static enum kr_status graph_text_read(struct graph_text *g, struct kr_ctx *ctx, 
 	if (!status && memchr(kr_str_text(&text), '\0', text.n))
 		status = kr_err_set(err, KR_BAD, "found a NUL byte, expected text");
 	if (!status)
-		status = kr_ir_read_or_init(&g->ir, &g->asg, ctx, asked->level, asked->order,
-			kr_str_text(&text), err);
+		status =
+			kr_ir_read(&g->ir, &g->asg, ctx, asked->level, asked->order, kr_str_text(&text), err);
 	g->read = !status;
 	kr_str_done(&text);
 	return status;

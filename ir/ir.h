@@ -214,13 +214,10 @@ struct kr_ir_counts {
 enum kr_status kr_ir_count(const struct kr_ir *ir, struct kr_ir_counts *out);
 
 /* Text form, with the ASG's before it; reading what was printed gives an equal IR (clock and conflict apart).
- * Grammar: docs/ir.md. `asg` is filled and then borrowed by `ir`. */
+ * Grammar: docs/ir.md. `asg` is filled and then borrowed by `ir`. Of a text with an ASG alone the IR is made,
+ * with that order. */
 void kr_ir_print(const struct kr_ir *ir, struct kr_str *out);
 enum kr_status kr_ir_read(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *ctx,
-	const struct kr_level *level, const char *text, struct kr_err *err);
-
-/* The same, but of a text with an ASG alone the IR is made, with that order. */
-enum kr_status kr_ir_read_or_init(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *ctx,
 	const struct kr_level *level, enum kr_order order, const char *text, struct kr_err *err);
 
 /* Checks every structural promise of this header; KR_INTERNAL names the first that is broken. */
