@@ -185,7 +185,7 @@ int kr_staging_text(struct kr_staging *s, const char *passes)
 
 	kr_err_init(&err);
 	kr_ctx_init(&t.ctx, s->trace_options.seconds, (size_t)s->trace_options.mebibytes);
-	kr_ctx_count_process(&t.ctx, s->trace_options.resident);
+	kr_mem_count_process(&t.ctx.mem, s->trace_options.resident);
 	t.ctx.modules = s->args->modules;
 	t.ctx.calling = kr_crash_calling;
 
