@@ -74,11 +74,10 @@ static int run(const struct kr_args *args)
 	enum kr_status status = convert(&c, &t, &out, &err);
 
 	kr_trace_clear(&t);
-	if (status != KR_OK) {
+	if (status != KR_OK)
 		exit = kr_trace_fail(&t, status, &err);
-	} else if (!kr_file_save(args, output, &out)) {
+	else if (!kr_file_save(args, output, &out))
 		exit = KR_EXIT_FAILED;
-	}
 	kr_trace_done(&t);
 	kr_str_done(&out);
 	return exit;

@@ -76,9 +76,7 @@ static bool write_trace(const struct shrinking *s, struct kr_ctx *ctx, struct kr
 		KR_OK) {
 		written = kr_file_save(s->args, kr_args_value(s->args, "output"), &out);
 	} else {
-		kr_err_set(err, KR_NOMEM, "%s", kr_status_text(KR_NOMEM));
-		kr_err_at(err, s->trace.path, 0, 0);
-		kr_fail_err(err);
+		(void)kr_fail_on(ctx, s->trace.path, KR_NOMEM, err);
 	}
 	kr_str_done(&note);
 	kr_str_done(&out);
@@ -174,9 +172,7 @@ static int shrink_trace(struct shrinking *s)
 	if (kr_is_limit(status)) {
 		exit = nothing(s, "unknown", kr_ctx_reason(&s->trace.ctx, status), KR_EXIT_UNDECIDED);
 	} else if (status) {
-		kr_err_set(&err, status, "%s", kr_ctx_reason(&s->trace.ctx, status));
-		kr_err_at(&err, s->trace.path, 0, 0);
-		exit = kr_fail_err(&err);
+		exit = kr_trace_fail(&s->trace, status, &err);
 	} else if (s->verdict.outcome == KR_SATISFIED) {
 		exit = nothing(s, "satisfied", NULL, KR_EXIT_SATISFIED);
 	} else if (s->verdict.outcome == KR_UNDECIDED) {

@@ -280,11 +280,7 @@ static int run(const struct kr_args *args)
 
 	enum kr_status status = kr_trace_read(&v.trace, args->operands.at[0], &trace_options, &err);
 
-	if (status == KR_OK) {
-		exit = verify_witness(&v);
-	} else {
-		exit = kr_trace_fail(&v.trace, status, &err);
-	}
+	exit = status ? kr_trace_fail(&v.trace, status, &err) : verify_witness(&v);
 	kr_trace_done(&v.trace);
 	kr_profile_option_done(&v.profile);
 	return exit;

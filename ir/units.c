@@ -257,10 +257,10 @@ static enum kr_status justify_once(struct justifying *j, kr_version a, kr_versio
 	uint32_t id;
 	if (!is_of_units(j->ir, a, b))
 		return KR_OK;
-	for (kr_table_iter it = kr_table_find(&j->table, hash);
-		(id = kr_table_next(&j->table, &it)) != KR_NONE;)
-		if (j->pairs.at[id].a.i == pair.a.i && j->pairs.at[id].b.i == pair.b.i)
-			return KR_OK;
+	KR_TABLE_FIND(id, &j->table, hash,
+		j->pairs.at[id].a.i == pair.a.i && j->pairs.at[id].b.i == pair.b.i);
+	if (id != KR_NONE)
+		return KR_OK;
 	if (!kr_table_push(mem, &j->table, hash, &j->pairs, pair))
 		return KR_NOMEM;
 	return justify(j->ir, j->proof, a, b);
