@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "backend/components.h"
 #include "base/bits.h"
 
 enum kr_status kr_overlay_init(struct kr_overlay *o, struct kr_ir *ir, const uint8_t *active)
@@ -43,8 +42,7 @@ enum kr_status kr_overlay_add(struct kr_overlay *o, struct kr_link link)
 	uint32_t from = kr_ir_out(o->ir, link.kind, link.from).i;
 	if (!kr_vec_reserve(mem, &o->arcs, 1) || !kr_vec_push(mem, &o->links, link))
 		return KR_NOMEM;
-	o->arcs.at[o->arcs.n++] =
-		(struct kr_overlay_arc){kr_ir_in(o->ir, link.kind, link.to).i, o->head[from]};
+	o->arcs.at[o->arcs.n++] = (struct kr_ir_arc){kr_ir_in(o->ir, link.kind, link.to).i, o->head[from]};
 	o->head[from] = o->links.n - 1;
 	return KR_OK;
 }
@@ -290,7 +288,7 @@ enum kr_status kr_overlay_cycles(struct kr_overlay *o, struct kr_proof *proof, u
 	size_t words = KR_BITS_WORDS(o->links.n);
 	f.used = kr_mem_alloc(mem, words, sizeof *f.used);
 	f.component = kr_mem_alloc(mem, o->ir->nnodes, sizeof *f.component);
-	enum kr_status status = f.used && f.component ? kr_components(o, f.component) : KR_NOMEM;
+	enum kr_status status = f.used && f.component ? kr_overlay_components(o, f.component) : KR_NOMEM;
 	if (!status)
 		status = find_cycles(&f, proof);
 	if (!status && f.found == 0 && f.local) {

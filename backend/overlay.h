@@ -8,15 +8,12 @@
 
 #include "ir/proof.h"
 
-/* the node that a link enters, the next link out of the same node or KR_NONE */
-struct kr_overlay_arc { uint32_t to, next; };
-
 struct kr_overlay {
 	struct kr_arena arena;
 	struct kr_ir *ir;
 	const uint8_t *active;      /* per transaction; borrowed */
 	KR_VEC(struct kr_link) links;
-	KR_VEC(struct kr_overlay_arc) arcs; /* parallel to links */
+	KR_VEC(struct kr_ir_arc) arcs; /* parallel to links */
 	uint32_t *head;             /* per node: newest link out of it, or KR_NONE */
 	kr_node *order;             /* a topological order, as far as there is one */
 	uint32_t norder;            /* nodes emitted; == nnodes iff acyclic */
@@ -45,6 +42,14 @@ enum kr_status kr_overlay_sort(struct kr_overlay *o);
 
 /* after a sort */
 static inline bool kr_overlay_acyclic(const struct kr_overlay *o) { return o->norder == o->ir->nnodes; }
+
+/* Strong components of both graphs (ir/ir.h), among the nodes that the last sort left over. */
+static inline enum kr_status kr_overlay_components(const struct kr_overlay *o, uint32_t *component)
+{
+	struct kr_ir_chosen chosen = {o->active, o->rank, o->head, o->arcs.at};
+
+	return kr_ir_components(o->ir, &chosen, component);
+}
 
 /* After a sort that found no full order: appends up to `most` short cycles to the proof, each as a closed
  * cycle, with few chosen edges. At least one is found. */

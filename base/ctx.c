@@ -37,8 +37,6 @@ void kr_ctx_restart(struct kr_ctx *ctx, double seconds)
 		seconds > 0 && seconds < LONGEST ? now + (int64_t)(seconds * (double)SECOND) : INT64_MAX);
 }
 
-void kr_ctx_count_process(struct kr_ctx *ctx, size_t base) { kr_mem_count_process(&ctx->mem, base); }
-
 void kr_ctx_init_beside(struct kr_ctx *ctx, const struct kr_ctx *first, double seconds, size_t mebibytes)
 {
 	kr_ctx_init(ctx, seconds, mebibytes);

@@ -57,9 +57,6 @@ void kr_ctx_restart(struct kr_ctx *ctx, double seconds);
 
 int64_t kr_now_ns(void); /* monotonic clock */
 
-/* From now on the limit of memory is that of the whole process (base/mem.h). */
-void kr_ctx_count_process(struct kr_ctx *ctx, size_t base);
-
 /* Another context of the same process, with limits of its own; what plug-ins added, the cancel token, the
  * hooks, and whether the process counts are the first one's. */
 void kr_ctx_init_beside(struct kr_ctx *ctx, const struct kr_ctx *first, double seconds, size_t mebibytes);

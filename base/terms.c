@@ -13,15 +13,14 @@ static const char *const anomaly_names[KR_ANOMALY_KINDS] = {"garbage read", "abo
 	"intermediate read", "future read", "internal inconsistency", "duplicate element",
 	"incompatible order", "result-set mismatch"};
 
-static bool find(const char *const *names, size_t n, const char *text, unsigned *out)
+/* Its place among the names; n: it is none of them. */
+static unsigned find(const char *const *names, unsigned n, const char *text)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(names[i], text) == 0) {
-			*out = (unsigned)i;
-			return true;
-		}
-	}
-	return false;
+	unsigned i = 0;
+
+	while (i < n && strcmp(names[i], text) != 0)
+		i++;
+	return i;
 }
 
 const char *kr_order_name(enum kr_order order) { return order_names[order]; }
@@ -31,27 +30,24 @@ const char *kr_anomaly_name(enum kr_anomaly_kind kind) { return anomaly_names[ki
 
 bool kr_order_parse(const char *text, enum kr_order *order)
 {
-	unsigned i;
-	if (!find(order_names, KR_COUNT(order_names), text, &i))
-		return false;
-	*order = (enum kr_order)i;
-	return true;
+	unsigned i = find(order_names, KR_COUNT(order_names), text);
+	if (i < KR_COUNT(order_names))
+		*order = (enum kr_order)i;
+	return i < KR_COUNT(order_names);
 }
 
 bool kr_edge_parse(const char *text, enum kr_edge_kind *kind)
 {
-	unsigned i;
-	if (!find(edge_names, KR_EDGE_KINDS, text, &i))
-		return false;
-	*kind = (enum kr_edge_kind)i;
-	return true;
+	unsigned i = find(edge_names, KR_EDGE_KINDS, text);
+	if (i < KR_EDGE_KINDS)
+		*kind = (enum kr_edge_kind)i;
+	return i < KR_EDGE_KINDS;
 }
 
 bool kr_anomaly_parse(const char *text, enum kr_anomaly_kind *kind)
 {
-	unsigned i;
-	if (!find(anomaly_names, KR_ANOMALY_KINDS, text, &i))
-		return false;
-	*kind = (enum kr_anomaly_kind)i;
-	return true;
+	unsigned i = find(anomaly_names, KR_ANOMALY_KINDS, text);
+	if (i < KR_ANOMALY_KINDS)
+		*kind = (enum kr_anomaly_kind)i;
+	return i < KR_ANOMALY_KINDS;
 }

@@ -5,6 +5,7 @@
  * may stand anywhere or be left out. Cost: exponential, so bounded in transactions and steps; within the
  * bounds every order is tried or ruled out. */
 #include "checkers/certify.h"
+#include "checkers/check.h"
 #include "checkers/rerun.h"
 
 enum { TXNS_MOST = 12, STEPS_MOST = 20000 };
@@ -66,11 +67,8 @@ static enum kr_status proves(struct sought *s, bool *found)
 	kr_vec_clear(&s->cert->serial);
 	for (uint32_t i = 0; i < s->depth; i++)
 		KR_TRY(kr_vec_add(s->cert->mem, &s->cert->serial, s->chosen[i]));
-
-	enum kr_status status = kr_verify(s->ctx, s->h, s->cert, NULL);
-
-	*found = status == KR_OK;
-	return status == KR_BAD || status == KR_UNSUPPORTED ? KR_OK : status;
+	return kr_check_fits(s->ctx, s->h, s->cert, (struct kr_question){s->cert->level, s->cert->order},
+		found);
 }
 
 /* False: there are too many. */

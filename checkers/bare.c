@@ -75,8 +75,7 @@ void kr_bare_done(struct kr_ctx *ctx, const struct kr_asg *asg, struct kr_asg *b
 {
 	kr_mem_free(&ctx->mem, bare->txns, asg->ntxns, sizeof *bare->txns);
 	kr_mem_free(&ctx->mem, bare->obs_first, (size_t)asg->ntxns + 1, sizeof *bare->obs_first);
-	if (bare->orders)
-		kr_mem_free(&ctx->mem, bare->orders, bare->norders, sizeof *bare->orders);
+	kr_mem_free(&ctx->mem, bare->orders, bare->norders, sizeof *bare->orders);
 	*bare = (struct kr_asg){.txns = NULL};
 }
 

@@ -4,41 +4,16 @@
 
 #define RW KR_BIT(KR_RW)
 
-static const struct kr_level_name rc_ax_names[] = {
-	{"read-committed-axiomatic", false, KR_ORDER_NONE},
-	{"monotonic-atomic-view", true, KR_ORDER_NONE},
-	{"mav", true, KR_ORDER_NONE},
-	{NULL, false, KR_ORDER_NONE},
-};
-
-static const char *const rc_ax_implies[] = {"pl-2", NULL};
-
-static const struct kr_level_name ra_names[] = {
-	{"read-atomic", false, KR_ORDER_NONE},
-	{NULL, false, KR_ORDER_NONE},
-};
-
-static const char *const ra_implies[] = {"rc-ax", NULL};
-
-static const struct kr_level_name cc_names[] = {
-	{"causal-consistency", false, KR_ORDER_NONE},
-	{"causal", false, KR_ORDER_NONE},
-	{"causal-cerone", false, KR_ORDER_NONE},
-	{"tcc", false, KR_ORDER_NONE},
-	{NULL, false, KR_ORDER_NONE},
-};
-
-static const char *const cc_implies[] = {"ra", NULL};
-
 static const struct kr_level levels[] = {
 	{
 		.id = "rc-ax",
-		.names = rc_ax_names,
+		.names = KR_NAMES({"read-committed-axiomatic", false, KR_ORDER_NONE},
+			{"monotonic-atomic-view", true, KR_ORDER_NONE}, {"mav", true, KR_ORDER_NONE}),
 		.title = "read committed (axiomatic)",
 		.definition = "as pl-2, and who has seen something of a transaction sees nothing "
 			      "later on that this one had overwritten",
 		.source = "Biswas and Enea, OOPSLA 2019: RC; with order none Bailis et al., VLDB 2013: MAV",
-		.implies = {[KR_ORDER_REALTIME] = rc_ax_implies},
+		.implies = {[KR_ORDER_REALTIME] = KR_IDS("pl-2")},
 		.default_order = KR_ORDER_SESSION,
 		.model = KR_NODES_TXN,
 		.forbidden = {KR_G1C,
@@ -47,12 +22,12 @@ static const struct kr_level levels[] = {
 	},
 	{
 		.id = "ra",
-		.names = ra_names,
+		.names = KR_NAMES({"read-atomic", false, KR_ORDER_NONE}),
 		.title = "read atomic",
 		.definition = "as pl-2, and who sees something of a transaction, or comes after it "
 			      "in its session, sees nothing that this one had overwritten",
 		.source = "Biswas and Enea, OOPSLA 2019: RA; Bailis et al., TODS 2016",
-		.implies = {[KR_ORDER_REALTIME] = ra_implies},
+		.implies = {[KR_ORDER_REALTIME] = KR_IDS("rc-ax")},
 		.default_order = KR_ORDER_SESSION,
 		.model = KR_NODES_TXN,
 		.forbidden = {KR_G1C,
@@ -61,13 +36,15 @@ static const struct kr_level levels[] = {
 	},
 	{
 		.id = "cc",
-		.names = cc_names,
+		.names = KR_NAMES({"causal-consistency", false, KR_ORDER_NONE},
+			{"causal", false, KR_ORDER_NONE}, {"causal-cerone", false, KR_ORDER_NONE},
+			{"tcc", false, KR_ORDER_NONE}),
 		.title = "causal consistency",
 		.definition = "as pl-2, and who sees something of a transaction, or comes after it "
 			      "in its session, be it by way of others, sees nothing that this one "
 			      "had overwritten",
 		.source = "Biswas and Enea, OOPSLA 2019: CC",
-		.implies = {[KR_ORDER_REALTIME] = cc_implies},
+		.implies = {[KR_ORDER_REALTIME] = KR_IDS("ra")},
 		.default_order = KR_ORDER_SESSION,
 		.model = KR_NODES_TXN,
 		.forbidden = {KR_G1C, {.allowed = KR_BIT(KR_WR) | RW | KR_EDGES_ORDER, .once = RW}},

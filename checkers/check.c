@@ -68,8 +68,7 @@ static bool picks_parts(const struct kr_check_options *options)
 	return options->passes || options->backend || options->pass_options.dump_after;
 }
 
-/* Whether the user has a say in how it is done: then it is done in that way only. */
-static bool by_hand(const struct kr_ctx *ctx, const struct kr_check_options *options)
+bool kr_check_by_hand(const struct kr_ctx *ctx, const struct kr_check_options *options)
 {
 	bool other = options->checker && options->checker != kr_checker_for(ctx->modules, options->level);
 	return other || picks_parts(options);
@@ -253,14 +252,13 @@ static enum kr_status decide_bare(struct asking *a, enum kr_order order, struct 
 static enum kr_status attempt_all(struct asking *a, enum kr_order order, struct kr_err *err)
 {
 	bool timed = kr_asg_is_timed(&a->analysis->asg);
-	enum kr_status status = timed ? KR_OK : attempt_axioms(a, order, err);
-	if (!status && a->out->outcome == KR_UNDECIDED)
-		status = attempt_stronger(a, order, err);
-	if (!status && a->out->outcome == KR_UNDECIDED && timed)
-		status = attempt_axioms(a, order, err);
-	if (!status && a->out->outcome == KR_UNDECIDED)
-		status = search_stronger(a, order, err);
-	return status;
+	if (!timed)
+		KR_TRY(attempt_axioms(a, order, err));
+	if (a->out->outcome == KR_UNDECIDED)
+		KR_TRY(attempt_stronger(a, order, err));
+	if (a->out->outcome == KR_UNDECIDED && timed)
+		KR_TRY(attempt_axioms(a, order, err));
+	return a->out->outcome == KR_UNDECIDED ? search_stronger(a, order, err) : KR_OK;
 }
 
 static enum kr_status decide_order(struct asking *a, enum kr_order order, struct kr_err *err)
@@ -268,7 +266,7 @@ static enum kr_status decide_order(struct asking *a, enum kr_order order, struct
 	struct kr_ir ir;
 	bool bare = kr_bare_level(a->options->level);
 	bool exact = a->analysis->left_out[0] && bare; /* here it is, and at stronger levels it is not */
-	bool attempts = !by_hand(a->ctx, a->options) && a->analysis->anomaly_count == 0 && !exact;
+	bool attempts = !kr_check_by_hand(a->ctx, a->options) && a->analysis->anomaly_count == 0 && !exact;
 	enum kr_status status = attempts ? attempt_all(a, order, err) : KR_OK;
 	if (status || a->out->outcome != KR_UNDECIDED || a->allowed)
 		return status;
@@ -306,7 +304,7 @@ static enum kr_status attempt_sessions(struct asking *a, struct kr_err *err)
 
 static enum kr_status decide_graph(struct asking *a, struct kr_err *err)
 {
-	if (a->options->order == KR_ORDER_NONE && !by_hand(a->ctx, a->options) &&
+	if (a->options->order == KR_ORDER_NONE && !kr_check_by_hand(a->ctx, a->options) &&
 		has_sessions(&a->analysis->asg))
 		KR_TRY(attempt_sessions(a, err));
 	return a->out->outcome != KR_UNDECIDED ? KR_OK : decide_order(a, a->options->order, err);
@@ -437,7 +435,7 @@ static enum kr_status decide_without_sums(struct asking *a, struct kr_err *err)
 	KR_TRY(find_anomaly(a, 0, &anomaly, &found));
 	a->allowed = kr_check_needs_sums(a->h, a->analysis, a->options->level);
 	if (!found)
-		return a->allowed && (by_hand(a->ctx, a->options) || a->analysis->anomaly_count > 0)
+		return a->allowed && (kr_check_by_hand(a->ctx, a->options) || a->analysis->anomaly_count > 0)
 			? KR_OK
 			: decide_on(a, err);
 	enum kr_status status = try_anomalies(a, &anomaly, false);
@@ -486,7 +484,7 @@ static enum kr_status decide_by(struct asking *a, const struct kr_analysis *anal
 	a->analysis = analysis;
 	if (!analysis->coarse)
 		return by(a, err);
-	if (!by_hand(a->ctx, a->options)) {
+	if (!kr_check_by_hand(a->ctx, a->options)) {
 		int64_t deadline = kr_ctx_limit(a->ctx, ATTEMPT_SHARE, ATTEMPT_NS);
 		status = by(a, err);
 		if (kr_is_limit(status))
@@ -511,7 +509,7 @@ static enum kr_status try_passing(struct asking *a, const struct kr_analysis *su
 {
 	struct kr_question question = {a->options->level, a->options->order};
 	bool found = false;
-	if (!sums->coarse || sums->anomaly_count > 0 || by_hand(a->ctx, a->options) ||
+	if (!sums->coarse || sums->anomaly_count > 0 || kr_check_by_hand(a->ctx, a->options) ||
 		!kr_check_needs_sums(a->h, a->analysis, a->options->level))
 		return KR_OK;
 	enum kr_status status =

@@ -67,6 +67,10 @@ enum kr_status kr_check(struct kr_ctx *ctx, const struct kr_history *h, const st
 	const struct kr_check_options *options, struct kr_verdict *out, struct kr_err *err);
 void kr_verdict_done(struct kr_verdict *verdict, struct kr_mem *mem);
 
+/* Has the user a say in how it is done? Then it is done in that way only, and takes over nothing that was
+ * found in another. */
+bool kr_check_by_hand(const struct kr_ctx *ctx, const struct kr_check_options *options);
+
 /* Puts the question's name on the certificate, which was made for another one, and asks the verifier whether
  * it proves this one. An error is a limit that was hit. */
 enum kr_status kr_check_fits(struct kr_ctx *ctx, const struct kr_history *h, struct kr_certificate *cert,

@@ -46,14 +46,6 @@ struct deciding {
 	uint32_t settled; /* how many are decided */
 };
 
-/* A level that is to be decided in a certain way does not take over what was found in another. */
-static bool by_hand(const struct deciding *c, const struct kr_decision *d)
-{
-	const struct kr_check_options *o = &d->options;
-	return (o->checker && o->checker != kr_checker_for(c->ctx->modules, o->level)) || o->passes ||
-		o->backend || o->pass_options.dump_after;
-}
-
 static struct about *about(const struct deciding *c, const struct kr_decision *d)
 {
 	return &c->about[d - c->all];
@@ -149,7 +141,7 @@ static bool bears_on(const struct deciding *c, const struct kr_decision *from, c
 
 static bool may_take_over(const struct deciding *c, const struct kr_decision *d)
 {
-	return is_open(d) && !by_hand(c, d);
+	return is_open(d) && !kr_check_by_hand(c->ctx, &d->options);
 }
 
 /* What is weaker than the question would take as long in vain. */
@@ -291,7 +283,7 @@ static enum kr_status search_one(struct deciding *c, struct kr_decision *d, int6
 	if (is_open(d))
 		return status;
 	settle(c, d);
-	return status || d->status || by_hand(c, d) ? status : spread(c, d, d);
+	return status || d->status || kr_check_by_hand(c->ctx, &d->options) ? status : spread(c, d, d);
 }
 
 /* The end of the lattice to go on from: the other one than last, but for one whose last search decided
@@ -307,7 +299,7 @@ static enum kr_status search_asked(struct deciding *c)
 
 	for (int round = 0; round < 2 && !status; round++) {
 		for (uint32_t i = 0; i < c->n; i++)
-			c->about[i].tried = round > 0 && by_hand(c, &c->all[i]);
+			c->about[i].tried = round > 0 && kr_check_by_hand(c->ctx, &c->all[i].options);
 		while (!status && (next = extreme(c, weak = other_end(weak, stuck))) != NULL) {
 			uint32_t open = count_untried(c), parts = open < MOST_SHARES ? open : MOST_SHARES;
 			int64_t time = time_for(c, parts), *given = &about(c, next)->given;

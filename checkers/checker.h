@@ -9,6 +9,10 @@
 #include "ir/level.h"
 #include "passes/pass.h"
 
+/* Lists of descriptors: the names of a level, and ids of levels, as their structs want them. */
+#define KR_NAMES(...) (const struct kr_level_name[]){__VA_ARGS__, {NULL, false, KR_ORDER_NONE}}
+#define KR_IDS(...) (const char *const[]){__VA_ARGS__, NULL}
+
 extern const struct kr_checker *const kr_checker_registry[]; /* NULL-terminated, by name */
 extern const size_t kr_checker_registry_count;
 

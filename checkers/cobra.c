@@ -8,14 +8,12 @@
  * real-time order these are known edges. */
 #include "checkers/checker.h"
 
-static const char *const decides[] = {"ser", "pl-ss", NULL};
-
 const struct kr_checker kr_checker_cobra = {
 	.name = "cobra",
 	.title = "serializability: a polygraph, writes combined, constraints coalesced and pruned in rounds, "
 		 "the rest in Z3",
 	.source = "Tan, Zhao, Mu, Walfish, Cobra, OSDI 2020",
-	.decides = decides,
+	.decides = KR_IDS("ser", "pl-ss"),
 	.passes = "so,rt,presence,wr,ww,rw,clock,combine,coalesce,prune",
 	.backend = "eager",
 };

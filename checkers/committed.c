@@ -4,39 +4,16 @@
 
 #define RW KR_BIT(KR_RW)
 
-static const struct kr_level_name pl_2_names[] = {
-	{"read-committed", false, KR_ORDER_NONE},
-	{"rc", false, KR_ORDER_NONE},
-	{"strong-session-read-committed", true, KR_ORDER_SESSION},
-	{"strong-read-committed", true, KR_ORDER_REALTIME},
-	{NULL, false, KR_ORDER_NONE},
-};
-
-static const char *const pl_2_implies[] = {"pl-1", NULL};
-
-static const struct kr_level_name pl_cs_names[] = {
-	{"cursor-stability", false, KR_ORDER_NONE},
-	{"cs", false, KR_ORDER_NONE},
-	{NULL, false, KR_ORDER_NONE},
-};
-
-static const char *const pl_cs_implies[] = {"pl-2", NULL};
-
-static const struct kr_level_name pl_2l_names[] = {
-	{"monotonic-view", false, KR_ORDER_NONE},
-	{NULL, false, KR_ORDER_NONE},
-};
-
-static const char *const pl_2l_implies[] = {"pl-2", "rc-ax", NULL};
-
 static const struct kr_level levels[] = {
 	{
 		.id = "pl-2",
-		.names = pl_2_names,
+		.names = KR_NAMES({"read-committed", false, KR_ORDER_NONE}, {"rc", false, KR_ORDER_NONE},
+			{"strong-session-read-committed", true, KR_ORDER_SESSION},
+			{"strong-read-committed", true, KR_ORDER_REALTIME}),
 		.title = "read committed",
 		.definition = "no cycle of wr and ww dependencies (G0, G1c)",
 		.source = "Adya, PhD thesis, MIT 1999: PL-2",
-		.implies = {[KR_ORDER_REALTIME] = pl_2_implies},
+		.implies = {[KR_ORDER_REALTIME] = KR_IDS("pl-1")},
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,
 		.forbidden = {KR_G1C},
@@ -44,11 +21,11 @@ static const struct kr_level levels[] = {
 	},
 	{
 		.id = "pl-cs",
-		.names = pl_cs_names,
+		.names = KR_NAMES({"cursor-stability", false, KR_ORDER_NONE}, {"cs", false, KR_ORDER_NONE}),
 		.title = "cursor stability",
 		.definition = "as pl-2, and no rw(k) answered by ww(k) (a lost update on one key)",
 		.source = "Adya, PhD thesis, MIT 1999: PL-CS",
-		.implies = {[KR_ORDER_REALTIME] = pl_cs_implies},
+		.implies = {[KR_ORDER_REALTIME] = KR_IDS("pl-2")},
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,
 		.forbidden = {KR_G1C,
@@ -61,12 +38,12 @@ static const struct kr_level levels[] = {
 	},
 	{
 		.id = "pl-2l",
-		.names = pl_2l_names,
+		.names = KR_NAMES({"monotonic-view", false, KR_ORDER_NONE}),
 		.title = "monotonic view",
 		.definition = "as pl-2, and no rw from an observation to what an observation made no later "
 			      "depends on",
 		.source = "Adya, PhD thesis, MIT 1999: PL-2L",
-		.implies = {[KR_ORDER_REALTIME] = pl_2l_implies},
+		.implies = {[KR_ORDER_REALTIME] = KR_IDS("pl-2", "rc-ax")},
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,
 		.forbidden = {KR_G1C, {.allowed = KR_EDGES_ALL, .once = RW, .sight = KR_SIGHT_NOT_AFTER}},

@@ -15,8 +15,6 @@
 #include "checkers/given.h"
 #include "frontend/where.h"
 
-static const char *const decides[] = {"ser", "pl-ss", "si", "pl-2.99", "pl-2", NULL};
-
 /* ---- the graph ---- */
 
 static enum kr_status add_orders(struct emme *e)
@@ -195,7 +193,7 @@ const struct kr_checker kr_checker_emme = {
 	.title = "a certificate of versions: their orders and what was seen, in one graph; tells whether a "
 		 "violation is one without it",
 	.source = "Clark et al., Emme, TOCS",
-	.decides = decides,
+	.decides = KR_IDS("ser", "pl-ss", "si", "pl-2.99", "pl-2"),
 	.passes = "",
 	.backend = "",
 	.decide = decide,

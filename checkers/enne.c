@@ -22,8 +22,6 @@
 #include "checkers/check.h"
 #include "checkers/rerun.h"
 
-static const char *const decides[] = {"ser", "pl-ss", NULL};
-
 struct place {
 	int64_t serial;
 	kr_txn txn;
@@ -235,7 +233,7 @@ const struct kr_checker kr_checker_enne = {
 	.name = "enne",
 	.title = "serializability in the order that the database gives: a replay, and the first difference",
 	.source = "Clark et al., Enne, TOCS",
-	.decides = decides,
+	.decides = KR_IDS("ser", "pl-ss"),
 	.passes = "",
 	.backend = "",
 	.decide = decide,

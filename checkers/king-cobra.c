@@ -7,14 +7,12 @@
  * under the given order only, and labelled so. */
 #include "checkers/given.h"
 
-static const char *const decides[] = {"ser", "pl-ss", NULL};
-
 const struct kr_checker kr_checker_king_cobra = {
 	.name = "king-cobra",
 	.title = "serializability as cobra, with version orders of the trace; tells whether a violation is "
 		 "one without them",
 	.source = "Clark et al., King Cobra, TOCS; Tan et al., Cobra, OSDI 2020",
-	.decides = decides,
+	.decides = KR_IDS("ser", "pl-ss"),
 	.passes = "so,rt,presence,wr,ww,rw,clock,combine,coalesce,prune",
 	.backend = "eager",
 	.qualify = kr_qualify_given,

@@ -3,8 +3,6 @@
  * the few levels that there are, at most 64, order by order. */
 #include "checkers/lattice.h"
 
-#include <string.h>
-
 enum { LEVELS_MOST = 64 };
 
 struct levels {
@@ -93,14 +91,6 @@ static uint32_t chain(const struct levels *levels, const struct kr_level *a, con
 	return place;
 }
 
-static bool names(const char *const *ids, const struct kr_level *level)
-{
-	for (; ids && *ids; ids++)
-		if (strcmp(*ids, level->id) == 0)
-			return true;
-	return false;
-}
-
 static bool is_own(const struct kr_checker *checker)
 {
 	for (size_t i = 0; i < kr_checker_registry_count; i++)
@@ -120,7 +110,7 @@ bool kr_implication_find(const struct kr_modules *more, struct kr_question a, st
 	uint32_t n = chain(&levels, a.level, b.level, b.order, steps);
 
 	for (uint32_t i = 0; i + 1 < n; i++) {
-		bool by_weak = names(steps[i + 1]->implied_by, steps[i]);
+		bool by_weak = kr_level_is_among(steps[i], steps[i + 1]->implied_by);
 		const struct kr_checker *checker = kr_checker_for(more, by_weak ? steps[i + 1] : steps[i]);
 
 		if ((!by_weak && kr_level_implies(steps[i], steps[i + 1]) < 0) || (found && is_own(checker)))

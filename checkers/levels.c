@@ -120,10 +120,7 @@ static bool defines(const struct kr_checker *checker, const struct kr_level *lev
 
 bool kr_checker_decides(const struct kr_checker *checker, const struct kr_level *level)
 {
-	for (const char *const *id = checker->decides; id && *id; id++)
-		if (strcmp(*id, level->id) == 0)
-			return true;
-	return defines(checker, level);
+	return kr_level_is_among(level, checker->decides) || defines(checker, level);
 }
 
 const struct kr_checker *kr_checker_for(const struct kr_modules *more, const struct kr_level *level)

@@ -7,14 +7,12 @@
  * time to. Histories need not write every value once. */
 #include "checkers/checker.h"
 
-static const char *const decides[] = {"si", NULL};
-
 const struct kr_checker kr_checker_polysi = {
 	.name = "polysi",
 	.title = "snapshot isolation: generalized constraints, pruned on the induced graph of transactions, "
 		 "the rest in Z3",
 	.source = "Huang, Liu, Chen, Wei, Basin, Li, Pan, PolySI, VLDB 2023",
-	.decides = decides,
+	.decides = KR_IDS("si"),
 	.passes = "so,rt,presence,wr,ww,rw,coalesce,induce,clock",
 	.backend = "eager",
 };

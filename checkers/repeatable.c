@@ -1,22 +1,14 @@
 /* Repeatable read after Adya: as serializability, but for phantoms. */
 #include "checkers/checker.h"
 
-static const struct kr_level_name pl_2_99_names[] = {
-	{"repeatable-read", false, KR_ORDER_NONE},
-	{"rr", false, KR_ORDER_NONE},
-	{NULL, false, KR_ORDER_NONE},
-};
-
-static const char *const pl_2_99_implies[] = {"pl-2", NULL};
-
 static const struct kr_level levels[] = {
 	{
 		.id = "pl-2.99",
-		.names = pl_2_99_names,
+		.names = KR_NAMES({"repeatable-read", false, KR_ORDER_NONE}, {"rr", false, KR_ORDER_NONE}),
 		.title = "repeatable read",
 		.definition = "no cycle of wr, ww and item rw (G2-item)",
 		.source = "Adya, PhD thesis, MIT 1999: PL-2.99",
-		.implies = {[KR_ORDER_REALTIME] = pl_2_99_implies},
+		.implies = {[KR_ORDER_REALTIME] = KR_IDS("pl-2")},
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,
 		.forbidden = {KR_G2_ITEM},

@@ -2,32 +2,16 @@
  * transaction; the choices that saturation leaves go to Z3. */
 #include "checkers/checker.h"
 
-static const struct kr_level_name ser_names[] = {
-	{"serializable", false, KR_ORDER_NONE},
-	{"pl-3", false, KR_ORDER_NONE},
-	{"1sr", false, KR_ORDER_NONE},
-	{"strong-session-serializable", true, KR_ORDER_SESSION},
-	{NULL, false, KR_ORDER_NONE},
-};
-
-static const struct kr_level_name pl_ss_names[] = {
-	{"strict-serializable", true, KR_ORDER_REALTIME},
-	{"strong-serializable", true, KR_ORDER_REALTIME},
-	{"linearizable", true, KR_ORDER_REALTIME},
-	{NULL, false, KR_ORDER_NONE},
-};
-
-static const char *const ser_implies[] = {"si", "pl-2.99", "pl-3u", NULL};
-static const char *const pl_ss_implies[] = {"ser", NULL};
-
 static const struct kr_level levels[] = {
 	{
 		.id = "ser",
-		.names = ser_names,
+		.names = KR_NAMES({"serializable", false, KR_ORDER_NONE}, {"pl-3", false, KR_ORDER_NONE},
+			{"1sr", false, KR_ORDER_NONE},
+			{"strong-session-serializable", true, KR_ORDER_SESSION}),
 		.title = "serializability",
 		.definition = "no cycle of wr, ww and rw dependencies (G2)",
 		.source = "Adya, PhD thesis, MIT 1999: PL-3",
-		.implies = {[KR_ORDER_REALTIME] = ser_implies},
+		.implies = {[KR_ORDER_REALTIME] = KR_IDS("si", "pl-2.99", "pl-3u")},
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_TXN,
 		.forbidden = {KR_G2},
@@ -35,11 +19,13 @@ static const struct kr_level levels[] = {
 	},
 	{
 		.id = "pl-ss",
-		.names = pl_ss_names,
+		.names = KR_NAMES({"strict-serializable", true, KR_ORDER_REALTIME},
+			{"strong-serializable", true, KR_ORDER_REALTIME},
+			{"linearizable", true, KR_ORDER_REALTIME}),
 		.title = "strict serializability",
 		.definition = "no cycle of wr, ww and rw dependencies, session order and real-time order",
 		.source = "Adya, PhD thesis, MIT 1999: PL-SS; Herlihy and Wing, TOPLAS 1990",
-		.implies = {[KR_ORDER_REALTIME] = pl_ss_implies},
+		.implies = {[KR_ORDER_REALTIME] = KR_IDS("ser")},
 		.default_order = KR_ORDER_REALTIME,
 		.model = KR_NODES_TXN,
 		.forbidden = {KR_G2},

@@ -1,34 +1,19 @@
 /* Snapshot isolation and prefix consistency: acyclicity on begin and commit nodes. */
 #include "checkers/checker.h"
 
-static const struct kr_level_name si_names[] = {
-	{"snapshot-isolation", false, KR_ORDER_NONE},
-	{"pl-si", false, KR_ORDER_NONE},
-	{"generalized-snapshot-isolation", true, KR_ORDER_NONE},
-	{"strong-session-snapshot-isolation", true, KR_ORDER_SESSION},
-	{"strong-snapshot-isolation", true, KR_ORDER_REALTIME},
-	{NULL, false, KR_ORDER_NONE},
-};
-
-static const char *const si_implies[] = {"pl-fcv", "pc", NULL};
-
-static const struct kr_level_name pc_names[] = {
-	{"prefix-consistency", false, KR_ORDER_NONE},
-	{"prefix", false, KR_ORDER_NONE},
-	{NULL, false, KR_ORDER_NONE},
-};
-
-static const char *const pc_implies[] = {"cc", "pl-2l", NULL};
-
 static const struct kr_level levels[] = {
 	{
 		.id = "si",
-		.names = si_names,
+		.names = KR_NAMES({"snapshot-isolation", false, KR_ORDER_NONE},
+			{"pl-si", false, KR_ORDER_NONE},
+			{"generalized-snapshot-isolation", true, KR_ORDER_NONE},
+			{"strong-session-snapshot-isolation", true, KR_ORDER_SESSION},
+			{"strong-snapshot-isolation", true, KR_ORDER_REALTIME}),
 		.title = "snapshot isolation",
 		.definition = "no cycle without two adjacent rw",
 		.source = "Berenson et al., SIGMOD 1995; Elnikety et al., SRDS 2005; Cerone and Gotsman, J. "
 			  "ACM 2018",
-		.implies = {[KR_ORDER_REALTIME] = si_implies},
+		.implies = {[KR_ORDER_REALTIME] = KR_IDS("pl-fcv", "pc")},
 		.default_order = KR_ORDER_NONE,
 		.model = KR_NODES_BEGIN_COMMIT,
 		.forbidden = {KR_G_NONADJACENT},
@@ -36,11 +21,12 @@ static const struct kr_level levels[] = {
 	},
 	{
 		.id = "pc",
-		.names = pc_names,
+		.names = KR_NAMES({"prefix-consistency", false, KR_ORDER_NONE},
+			{"prefix", false, KR_ORDER_NONE}),
 		.title = "prefix consistency",
 		.definition = "no cycle in which every rw follows wr or an order edge",
 		.source = "Biswas and Enea, OOPSLA 2019: PC; Burckhardt et al., ECOOP 2015",
-		.implies = {[KR_ORDER_REALTIME] = pc_implies},
+		.implies = {[KR_ORDER_REALTIME] = KR_IDS("cc", "pl-2l")},
 		.default_order = KR_ORDER_SESSION,
 		.model = KR_NODES_PREFIX,
 		.forbidden = {{.allowed = KR_EDGES_ALL, .lead = KR_BIT(KR_WR) | KR_EDGES_ORDER}},

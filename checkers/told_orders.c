@@ -3,6 +3,7 @@
  * order proves every level, and the verifier alone, which leaves out nothing, says whether one is. Cost: six
  * replays and two sorts. */
 #include "checkers/certify.h"
+#include "checkers/check.h"
 
 #include "base/order.h"
 
@@ -43,15 +44,13 @@ enum kr_status kr_certify_told_order(struct kr_ctx *ctx, const struct kr_history
 {
 	struct placed *all = kr_mem_alloc(&ctx->mem, h->txns.n, sizeof *all);
 	enum kr_status status = all ? KR_OK : KR_NOMEM;
+	struct kr_question question = {cert->level, cert->order};
 	*found = false;
 	cert->kind = KR_CERT_ORDER;
 	for (int i = 0; i < 2 * SUGGESTIONS && !status && !*found; i++) {
 		status = suggest(h, all, (enum suggestion)(i / 2), i % 2, cert);
-		if (!status) {
-			enum kr_status verdict = kr_verify(ctx, h, cert, NULL);
-			*found = verdict == KR_OK;
-			status = verdict == KR_BAD || verdict == KR_UNSUPPORTED ? KR_OK : verdict;
-		}
+		if (!status)
+			status = kr_check_fits(ctx, h, cert, question, found);
 	}
 	kr_mem_free(&ctx->mem, all, h->txns.n, sizeof *all);
 	return status;

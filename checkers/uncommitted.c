@@ -2,18 +2,12 @@
  * for values that nobody wrote, and the order that lists show. */
 #include "checkers/checker.h"
 
-static const struct kr_level_name pl_1_names[] = {
-	{"read-uncommitted", false, KR_ORDER_NONE},
-	{"ru", false, KR_ORDER_NONE},
-	{"strong-session-read-uncommitted", true, KR_ORDER_SESSION},
-	{"strong-read-uncommitted", true, KR_ORDER_REALTIME},
-	{NULL, false, KR_ORDER_NONE},
-};
-
 static const struct kr_level levels[] = {
 	{
 		.id = "pl-1",
-		.names = pl_1_names,
+		.names = KR_NAMES({"read-uncommitted", false, KR_ORDER_NONE}, {"ru", false, KR_ORDER_NONE},
+			{"strong-session-read-uncommitted", true, KR_ORDER_SESSION},
+			{"strong-read-uncommitted", true, KR_ORDER_REALTIME}),
 		.title = "read uncommitted",
 		.definition =
 			"no cycle of ww dependencies (G0); of the non-cyclic anomalies garbage reads only",

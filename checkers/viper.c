@@ -6,14 +6,12 @@
  * `cobra`, the IR has more than the paper. */
 #include "checkers/checker.h"
 
-static const char *const decides[] = {"si", NULL};
-
 const struct kr_checker kr_checker_viper = {
 	.name = "viper",
 	.title = "snapshot isolation: a polygraph of begins and commits, pruned in rounds, a topological "
 		 "sort, then Z3",
 	.source = "Zhang, Ji, Mu, Tan, Viper, EuroSys 2023",
-	.decides = decides,
+	.decides = KR_IDS("si"),
 	.passes = "so,rt,presence,wr,ww,rw,clock,prune",
 	.backend = "guess",
 };

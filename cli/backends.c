@@ -2,8 +2,6 @@
 #include "backend/backend.h"
 #include "cli/list.h"
 
-static const struct kr_option options[] = {KR_LIST_OPTIONS, {0}};
-
 KR_LIST_FILL(kr_backend, kr_backend_at, name);
 
 static void more(const struct kr_modules *modules, size_t i, bool json, struct kr_str *out)
@@ -23,6 +21,6 @@ const struct kr_command kr_command_backends = {
 	.synopsis = "[OPTION]...",
 	.title = "list the back ends, which decide what the passes leave open",
 	.purpose = KR_TO_LOOK_INSIDE,
-	.options = options,
+	.options = kr_list_options,
 	.run = run,
 };

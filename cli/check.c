@@ -42,78 +42,58 @@ static const struct kr_option options[] = {
 	{0},
 };
 
-static bool take_backend(const struct kr_args *args, struct kr_check_run *run)
+static int take_backend(const struct kr_args *args, struct kr_check_run *run)
 {
 	struct kr_guess guess = {.typed = kr_args_value(args, "backend")};
-	char near[128];
 
 	run->backend = guess.typed;
 	if (!run->backend)
-		return true;
+		return KR_EXIT_SATISFIED;
 	const struct kr_backend *backend = kr_backend_find(args->modules, run->backend);
 	if (backend && backend->solve)
-		return true;
-	if (backend) {
-		kr_usage("back end '%s' only writes; 'krait dump' uses it", run->backend);
-		return false;
-	}
+		return KR_EXIT_SATISFIED;
+	if (backend)
+		return kr_usage("back end '%s' only writes; 'krait dump' uses it", run->backend);
 	for (size_t i = 0; (backend = kr_backend_at(args->modules, i)) != NULL; i++)
 		kr_guess_try(&guess, backend->name);
-	kr_usage("unknown back end '%s'%s", run->backend, kr_guess_text(&guess, "krait backends", near));
-	return false;
+	return kr_unknown("back end", &guess, "krait backends");
 }
 
-static bool take_dump(const struct kr_args *args, struct kr_check_run *run)
+static int take_dump(const struct kr_args *args, struct kr_check_run *run)
 {
 	struct kr_guess guess = {.typed = kr_args_value(args, "dump-after")};
 	const struct kr_pass *pass;
-	char near[128];
 
 	run->dump_after = guess.typed;
 	if (!run->dump_after || strcmp(run->dump_after, "all") == 0 ||
 		kr_pass_find(args->modules, run->dump_after))
-		return true;
+		return KR_EXIT_SATISFIED;
 	for (size_t i = 0; (pass = kr_pass_at(args->modules, i)) != NULL; i++)
 		kr_guess_try(&guess, pass->name);
-	kr_usage("unknown pass '%s'%s", run->dump_after, kr_guess_text(&guess, "krait passes", near));
-	return false;
+	return kr_unknown("pass", &guess, "krait passes");
 }
 
 /* --output, of which --json is a short form. */
-static bool take_output(const struct kr_args *args, struct kr_check_run *run)
+static int take_output(const struct kr_args *args, struct kr_check_run *run)
 {
 	static const struct kr_document_format *const documents[] = {&kr_document_junit, &kr_document_sarif};
 	const char *name = kr_args_value(args, "output");
-	struct kr_guess guess = {.typed = name};
-	const char *word;
-	char near[128];
 
 	kr_document_init(&run->document, args->mem);
 	run->json = kr_args_has(args, "json");
 	if (!name)
-		return true;
-	for (size_t i = 0; (word = kr_words_at(KR_WORDS_OUTPUT, i)) != NULL; i++) {
-		if (strcmp(name, word) == 0)
-			break;
-		kr_guess_try(&guess, word);
-	}
-	if (!word) {
-		kr_usage("unknown output '%s'%s", name, kr_guess_text(&guess, "krait check --help", near));
-		return false;
-	}
-	if (run->json && strcmp(name, "json") != 0) {
-		kr_usage("option '--json' and '--output %s' exclude each other", name);
-		return false;
-	}
+		return KR_EXIT_SATISFIED;
+	if (!kr_word_find(KR_WORDS_OUTPUT, name, NULL))
+		return kr_unknown_word("output", KR_WORDS_OUTPUT, name, "krait check --help");
+	if (run->json && strcmp(name, "json") != 0)
+		return kr_usage("option '--json' and '--output %s' exclude each other", name);
 	run->json |= strcmp(name, "json") == 0;
 	for (size_t i = 0; i < KR_COUNT(documents); i++)
 		if (strcmp(name, documents[i]->name) == 0)
 			run->output = documents[i];
-	if (run->output && kr_args_has(args, "stats")) {
-		kr_usage("option '--stats' is for text and JSON; '%s' has no place for it", name);
-		return false;
-	}
-	return true;
+	if (run->output && kr_args_has(args, "stats"))
+		return kr_usage("option '--stats' is for text and JSON; '%s' has no place for it", name);
+	return KR_EXIT_SATISFIED;
 }
 
 /* The options that are not files. */
@@ -122,9 +102,8 @@ static int take_options(const struct kr_args *args, struct kr_check_run *run)
 	run->args = args;
 	run->explain = kr_args_has(args, "explain");
 	run->stats = kr_args_has(args, "stats");
-	if (kr_page_asked(args) != KR_EXIT_SATISFIED || !take_output(args, run) ||
-		!kr_trace_options(args, &run->trace_options) || !take_backend(args, run) ||
-		!take_dump(args, run) || !kr_passes_asked(args, &run->passes))
+	if (kr_page_asked(args) || take_output(args, run) || !kr_trace_options(args, &run->trace_options) ||
+		take_backend(args, run) || take_dump(args, run) || !kr_passes_asked(args, &run->passes))
 		return KR_EXIT_USAGE;
 	int status = kr_levels_asked(args, &run->asked);
 	run->all = kr_levels_all_asked(args);
@@ -152,10 +131,7 @@ static bool write_document(struct kr_check_run *run, bool begin)
 	} else {
 		run->output->end(&run->document, &out);
 	}
-
-	bool written = kr_print(&out);
-	kr_str_done(&out);
-	return written;
+	return kr_print_done(&out);
 }
 
 static int check_all(const struct kr_args *args, struct kr_check_run *run)

@@ -56,8 +56,7 @@ static void write_findings(struct profiling *p, const struct kr_finding_report *
 		kr_report_finding_json(r, &r->all->list.at[i], &out);
 		kr_str_add(&out, "\n");
 	}
-	kr_file_write(&p->witness, &out);
-	kr_str_done(&out);
+	kr_file_put(&p->witness, &out);
 }
 
 /* The verdict stands, whatever becomes of the page. */
@@ -91,9 +90,8 @@ static int report(struct profiling *p, struct kr_trace *t, const struct kr_batch
 		for (uint32_t i = 0; i < r.all->list.n && p->explain; i++)
 			kr_report_finding_explain(&r, &r.all->list.at[i], &out);
 	}
-	bool written = kr_print(&out);
+	bool written = kr_print_done(&out);
 	write_findings(p, &r);
-	kr_str_done(&out);
 	if (!written)
 		return KR_EXIT_FAILED;
 	write_page(p, t, &r, options, verdict);

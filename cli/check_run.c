@@ -58,11 +58,7 @@ static void find_standing(struct checking *c)
 static bool waits(const struct kr_check_run *run) { return run->explain && (run->json || run->output); }
 
 /* Prints the text, and empties it. */
-static void print(struct kr_check_run *run, struct kr_str *out)
-{
-	run->stop |= !kr_print(out);
-	kr_str_done(out);
-}
+static void print(struct kr_check_run *run, struct kr_str *out) { run->stop |= !kr_print_done(out); }
 
 static void print_verdict(struct checking *c, struct kr_report *r, struct kr_str *out)
 {
@@ -100,18 +96,15 @@ static void write_report(struct checking *c, struct kr_report *r)
 	print_verdict(c, r, &out);
 	if (!run->stop && run->dot.file) {
 		kr_report_dot(r, &out);
-		(void)kr_file_write(&run->dot, &out);
-		kr_str_done(&out);
+		kr_file_put(&run->dot, &out);
 	}
 	if (!run->stop && run->html.file) {
 		kr_report_page_verdict(run->args->modules, r, &out);
-		(void)kr_file_write(&run->html, &out);
-		kr_str_done(&out);
+		kr_file_put(&run->html, &out);
 	}
 	if (!run->stop && run->witness.file) {
 		format_witness(r, &out);
-		(void)kr_file_write(&run->witness, &out);
-		kr_str_done(&out);
+		kr_file_put(&run->witness, &out);
 	}
 }
 
@@ -125,8 +118,7 @@ static void write_trace(struct checking *c)
 		return;
 	kr_str_init(&out, run->args->mem);
 	kr_report_page_trace(c->trace.path, c->trace.has_history ? &c->trace.history : NULL, &out);
-	(void)kr_file_write(&run->html, &out);
-	kr_str_done(&out);
+	kr_file_put(&run->html, &out);
 }
 
 /* Does what is printed look at the analysis? The line of a verdict and its witness do not. */
@@ -344,8 +336,7 @@ int kr_check_trace(struct kr_check_run *run, const char *path)
 
 		kr_str_init(&out, run->args->mem);
 		run->output->trace_done(&run->document, path, &c.trace.notes, &out);
-		run->stop = !kr_print(&out);
-		kr_str_done(&out);
+		run->stop = !kr_print_done(&out);
 	}
 	kr_trace_done(&c.trace);
 	if (run->stop)

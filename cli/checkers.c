@@ -2,8 +2,6 @@
 #include "checkers/checker.h"
 #include "cli/list.h"
 
-static const struct kr_option options[] = {KR_LIST_OPTIONS, {0}};
-
 KR_LIST_FILL(kr_checker, kr_checker_at, name);
 
 static void add_levels(const struct kr_modules *modules, const struct kr_checker *checker, bool json,
@@ -38,6 +36,6 @@ const struct kr_command kr_command_checkers = {
 	.synopsis = "[OPTION]...",
 	.title = "list the checkers, and which levels each decides",
 	.purpose = KR_TO_KNOW,
-	.options = options,
+	.options = kr_list_options,
 	.run = run,
 };

@@ -82,8 +82,7 @@ static void decided(void *data, struct kr_decision *d)
 	kr_trace_clear(c->trace);
 	kr_str_init(&out, c->args->mem);
 	kr_report_class(&c->trace->history, d, &out);
-	(void)kr_print(&out); /* what fails once fails at the end, too */
-	kr_str_done(&out);
+	(void)kr_print_done(&out); /* what fails once fails at the end, too */
 }
 
 static void decide(const struct kr_args *args, struct kr_trace *t, const struct kr_trace_options *limits,
@@ -110,11 +109,7 @@ static bool print_heading(const struct kr_args *args, const char *path)
 	kr_str_init(&out, args->mem);
 	kr_str_shown(&out, path);
 	kr_str_add(&out, "\n  decided so far:\n");
-
-	bool written = kr_print(&out);
-
-	kr_str_done(&out);
-	return written;
+	return kr_print_done(&out);
 }
 
 static int print(const struct kr_args *args, const struct kr_trace *t, const struct decisions *all)
@@ -129,9 +124,7 @@ static int print(const struct kr_args *args, const struct kr_trace *t, const str
 	} else {
 		kr_report_classes(&classes, &out);
 	}
-	bool written = kr_print(&out);
-	kr_str_done(&out);
-	return written ? conclude(all) : KR_EXIT_FAILED;
+	return kr_print_done(&out) ? conclude(all) : KR_EXIT_FAILED;
 }
 
 static int one_trace(const struct kr_args *args, const char *path,
@@ -166,7 +159,17 @@ static int one_trace(const struct kr_args *args, const char *path,
 	return exit;
 }
 
-static int run(const struct kr_args *args) { return kr_each_trace(args, one_trace); }
+static int run(const struct kr_args *args)
+{
+	struct kr_trace_options trace_options;
+	int exit = KR_EXIT_SATISFIED;
+
+	if (!kr_trace_options(args, &trace_options))
+		return KR_EXIT_USAGE;
+	for (uint32_t i = 0; i < args->operands.n && !kr_print_failed(); i++)
+		exit = kr_exit_worst(exit, one_trace(args, args->operands.at[i], &trace_options));
+	return exit;
+}
 
 const struct kr_command kr_command_classify = {
 	.name = "classify",

@@ -52,23 +52,11 @@ static enum kr_status convert(const struct converting *c, struct kr_trace *t, st
 	return kr_target_write(&t->ctx, &t->history, c->target, losses, out, err);
 }
 
-static bool write_out(const struct kr_args *args, const struct kr_str *out)
-{
-	const char *path = args->operands.n > 1 ? args->operands.at[1] : kr_args_value(args, "output");
-	struct kr_file file;
-
-	if (!kr_file_open(&file, args, path ? path : "-"))
-		return false;
-
-	bool written = kr_file_write(&file, out);
-
-	return kr_file_close(&file) && written;
-}
-
 static int run(const struct kr_args *args)
 {
 	struct kr_trace t = {.path = args->operands.at[0]};
-	const char *to = kr_args_value(args, "to");
+	const char *to = kr_args_value(args, "to"),
+		   *output = args->operands.n > 1 ? args->operands.at[1] : kr_args_value(args, "output");
 	struct converting c = {.args = args, .target = kr_target_find(to ? to : "native")};
 	struct kr_str out;
 	struct kr_err err;
@@ -86,11 +74,10 @@ static int run(const struct kr_args *args)
 	enum kr_status status = convert(&c, &t, &out, &err);
 
 	kr_trace_clear(&t);
-	if (status != KR_OK) {
+	if (status != KR_OK)
 		exit = kr_trace_fail(&t, status, &err);
-	} else if (!write_out(args, &out)) {
+	else if (!kr_file_save(args, output, &out))
 		exit = KR_EXIT_FAILED;
-	}
 	kr_trace_done(&t);
 	kr_str_done(&out);
 	return exit;

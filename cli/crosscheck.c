@@ -110,9 +110,8 @@ static int crosscheck(struct kr_crosscheck *c, const char *path)
 		status = kr_elle_result_read(&t->ctx, c->elle_path, &t->history, &c->elle, &err);
 	for (uint32_t i = 0; i < c->asked.n && status == KR_OK && !kr_print_failed(); i++)
 		exit = kr_exit_worst(exit, kr_crosscheck_level(c, &c->asked.at[i]));
-	if (status != KR_OK) {
+	if (status != KR_OK)
 		exit = kr_trace_fail(t, status, &err);
-	}
 	kr_crosscheck_drop_cycles(c);
 	kr_elle_result_done(&t->ctx.mem, &c->elle);
 	kr_trace_done(t);

@@ -68,8 +68,8 @@ static void add_edge(const struct kr_crosscheck *c, const struct kr_claimed_edge
 	kr_str_done(&why);
 }
 
-static bool tell_json(const struct kr_crosscheck *c, const struct kr_asked *asked,
-	const struct claimed *cycle, const char *result, const char *why)
+static bool tell_json(struct kr_crosscheck *c, const struct kr_asked *asked, const struct claimed *cycle,
+	const char *result, const char *why)
 {
 	struct kr_str out;
 
@@ -88,7 +88,7 @@ static bool tell_json(const struct kr_crosscheck *c, const struct kr_asked *aske
 	return kr_crosscheck_end(c, &out);
 }
 
-static bool tell(const struct kr_crosscheck *c, const struct kr_asked *asked, const struct claimed *cycle,
+static bool tell(struct kr_crosscheck *c, const struct kr_asked *asked, const struct claimed *cycle,
 	const char *result, const char *why)
 {
 	struct kr_str out;
@@ -110,18 +110,6 @@ static bool tell(const struct kr_crosscheck *c, const struct kr_asked *asked, co
 	return kr_crosscheck_end(c, &out) && written;
 }
 
-static void write_witness(struct kr_crosscheck *c, const struct kr_asked *asked,
-	const struct kr_certificate *proof)
-{
-	struct kr_witness_head head = {c->trace.path, asked->level->id, asked->order};
-	struct kr_str out;
-
-	kr_str_init(&out, c->args->mem);
-	kr_witness_print(&c->trace.history, &head, proof, &out);
-	(void)kr_file_write(&c->witness, &out); /* closing it tells */
-	kr_str_done(&out);
-}
-
 /* Prints what was found; returns the exit status. */
 static int conclude(struct kr_crosscheck *c, const struct kr_asked *asked, const struct claimed *cycle,
 	bool satisfied, enum kr_claim_result result, const char *why)
@@ -139,7 +127,6 @@ static int conclude(struct kr_crosscheck *c, const struct kr_asked *asked, const
 		exit = KR_EXIT_VIOLATED;
 		why = "the level is satisfied, so some edge of it is not there";
 	}
-	kr_trace_clear(&c->trace);
 	if (!tell(c, asked, cycle, counts ? kr_crosscheck_results[exit] : "not of this level", why))
 		return KR_EXIT_FAILED;
 	return counts ? exit : KR_EXIT_SATISFIED;
@@ -171,7 +158,7 @@ static int judge(struct kr_crosscheck *c, const struct kr_asked *asked, struct c
 				: why.status ? why.text
 					     : "");
 		if (result == KR_CLAIM_CONFIRMED)
-			write_witness(c, asked, &proof);
+			kr_crosscheck_witness(c, asked, &proof);
 	}
 	kr_certificate_done(&proof);
 	return exit;
@@ -206,15 +193,8 @@ static int crosscheck_copy(struct kr_crosscheck *c, const struct kr_asked *asked
 	return exit;
 }
 
-static int crosscheck_found(struct kr_crosscheck *c, const struct kr_asked *asked,
-	const struct kr_elle_cycle *found, bool satisfied)
-{
-	return crosscheck_copy(c, asked, &found->edges, found->anomaly, found->why[0] ? found->why : NULL,
-		satisfied);
-}
-
 /* What is no cycle is only named. */
-static bool name_other(const struct kr_crosscheck *c, const struct kr_asked *asked, const char *anomaly)
+static bool name_other(struct kr_crosscheck *c, const struct kr_asked *asked, const char *anomaly)
 {
 	struct kr_str out;
 
@@ -234,8 +214,12 @@ int kr_crosscheck_elle(struct kr_crosscheck *c, const struct kr_asked *asked, bo
 {
 	int exit = KR_EXIT_SATISFIED;
 
-	for (uint32_t i = 0; i < c->elle.cycles.n && exit != KR_EXIT_FAILED; i++)
-		exit = kr_exit_worst(exit, crosscheck_found(c, asked, &c->elle.cycles.at[i], satisfied));
+	for (uint32_t i = 0; i < c->elle.cycles.n && exit != KR_EXIT_FAILED; i++) {
+		const struct kr_elle_cycle *found = &c->elle.cycles.at[i];
+		exit = kr_exit_worst(exit,
+			crosscheck_copy(c, asked, &found->edges, found->anomaly,
+				found->why[0] ? found->why : NULL, satisfied));
+	}
 	for (uint32_t i = 0; i < c->elle.others.n && exit != KR_EXIT_FAILED; i++)
 		if (!name_other(c, asked, c->elle.others.at[i]))
 			exit = KR_EXIT_FAILED;

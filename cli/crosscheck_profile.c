@@ -62,9 +62,7 @@ static int say(struct implying *m, const struct kr_implied *claim, int exit, con
 	}
 	add_finding(m, claim, &out);
 	kr_str_add(&out, m->json ? "}\n" : "\n");
-	bool written = kr_print(&out);
-	kr_str_done(&out);
-	return written ? exit : KR_EXIT_FAILED;
+	return kr_print_done(&out) ? exit : KR_EXIT_FAILED;
 }
 
 static int decide(struct implying *m, struct kr_ctx *ctx, const struct kr_implied *claim,
@@ -131,9 +129,7 @@ static int say_nothing(struct implying *m)
 		kr_str_format(&out, "\t%s\tnothing claimed\t%u finding%s\n", m->asked.options.profile->name,
 			n, n == 1 ? "" : "s");
 	}
-	bool written = kr_print(&out);
-	kr_str_done(&out);
-	return written ? KR_EXIT_UNDECIDED : KR_EXIT_FAILED;
+	return kr_print_done(&out) ? KR_EXIT_UNDECIDED : KR_EXIT_FAILED;
 }
 
 static int crosscheck(struct implying *m, const char *path)

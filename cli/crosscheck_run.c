@@ -32,23 +32,11 @@ void kr_crosscheck_begin(const struct kr_crosscheck *c, const struct kr_asked *a
 	}
 }
 
-bool kr_crosscheck_end(const struct kr_crosscheck *c, struct kr_str *out)
+bool kr_crosscheck_end(struct kr_crosscheck *c, struct kr_str *out)
 {
+	kr_trace_clear(&c->trace);
 	kr_str_add(out, c->json ? "}\n" : "\n");
-	bool written = kr_print(out);
-	kr_str_done(out);
-	return written;
-}
-
-static void begin_line(const struct crossing *x, struct kr_str *out)
-{
-	kr_crosscheck_begin(x->c, x->asked, out);
-}
-
-static bool end_line(const struct crossing *x, struct kr_str *out)
-{
-	kr_trace_clear(&x->c->trace);
-	return kr_crosscheck_end(x->c, out);
+	return kr_print_done(out);
 }
 
 /* ---- the runs ---- */
@@ -86,7 +74,7 @@ static bool tell_run(const struct crossing *x, const struct kr_cross_run *run)
 	unsigned long long mib = (unsigned long long)(run->ctx.mem.peak + (1u << 20) - 1) >> 20;
 	struct kr_str out;
 
-	begin_line(x, &out);
+	kr_crosscheck_begin(x->c, x->asked, &out);
 	if (x->c->json) {
 		kr_str_member(&out, "checker", run->way.checker->name);
 		if (run->way.backend)
@@ -101,7 +89,7 @@ static bool tell_run(const struct crossing *x, const struct kr_cross_run *run)
 		kr_str_format(&out, "\t%s\t%.3f s\t%llu MiB%s%s", verdict_name(run), run->seconds, mib,
 			*text ? "\t" : "", text);
 	}
-	return end_line(x, &out);
+	return kr_crosscheck_end(x->c, &out);
 }
 
 static bool tell_runs(const struct crossing *x)
@@ -148,30 +136,18 @@ static enum kr_status shrink(struct crossing *x, const struct kr_disagreement *d
 	return status ? status : text->failed ? KR_NOMEM : KR_OK;
 }
 
-static bool write_shown(const struct crossing *x, const struct kr_str *text)
-{
-	struct kr_file file;
-	const char *path = kr_args_value(x->c->args, "output");
-
-	if (!path && x->c->json)
-		return true;
-	if (!kr_file_open(&file, x->c->args, path ? path : "-"))
-		return false;
-	bool written = kr_file_write(&file, text);
-	return kr_file_close(&file) && written;
-}
-
 static int tell_disagreement(struct crossing *x, const struct kr_disagreement *d)
 {
 	struct kr_str out, text;
 	struct kr_err err;
+	const char *path = kr_args_value(x->c->args, "output");
 	bool minimal = false;
 	uint32_t txns = 0;
 
 	kr_err_init(&err);
 	kr_str_init(&text, x->c->args->mem);
 	enum kr_status status = shrink(x, d, &text, &txns, &minimal, &err);
-	begin_line(x, &out);
+	kr_crosscheck_begin(x->c, x->asked, &out);
 	kr_str_add(&out, x->c->json ? ", \"result\": \"disagree\", \"between\": [\"" : "\tdisagree\t");
 	add_way(&x->runs[d->wrong].way, &out);
 	if (d->other != KR_NONE) {
@@ -185,13 +161,10 @@ static int tell_disagreement(struct crossing *x, const struct kr_disagreement *d
 		kr_str_format(&out, "\tshown by %u transaction%s%s", (unsigned)txns, txns == 1 ? "" : "s",
 			minimal ? "" : ", perhaps not the fewest");
 	}
-	if (end_line(x, &out) && tell_runs(x) && !status)
-		(void)write_shown(x, &text); /* the status is the same if that fails */
-	if (status) {
-		kr_err_set(&err, status, "%s", kr_ctx_reason(&x->c->trace.ctx, status));
-		kr_err_at(&err, x->c->trace.path, 0, 0);
-		kr_fail_err(&err);
-	}
+	if (kr_crosscheck_end(x->c, &out) && tell_runs(x) && !status && (path || !x->c->json))
+		(void)kr_file_save(x->c->args, path, &text); /* the status is the same if that fails */
+	if (status)
+		(void)kr_trace_fail(&x->c->trace, status, &err);
 	kr_str_done(&text);
 	return KR_EXIT_FAILED;
 }
@@ -211,17 +184,17 @@ static void report_of(const struct crossing *x, const struct kr_cross_run *run, 
 	};
 }
 
-static void write_witness(const struct crossing *x, const struct kr_cross_run *run)
+void kr_crosscheck_witness(struct kr_crosscheck *c, const struct kr_asked *asked,
+	const struct kr_certificate *proof)
 {
-	struct kr_witness_head head = {x->c->trace.path, x->asked->level->id, x->asked->order};
+	struct kr_witness_head head = {c->trace.path, asked->level->id, asked->order};
 	struct kr_str out;
 
-	if (!x->c->witness.file)
+	if (!c->witness.file)
 		return;
-	kr_str_init(&out, x->c->args->mem);
-	kr_witness_print(&x->c->trace.history, &head, &run->verdict.certificate, &out);
-	(void)kr_file_write(&x->c->witness, &out); /* closing it tells */
-	kr_str_done(&out);
+	kr_str_init(&out, c->args->mem);
+	kr_witness_print(&c->trace.history, &head, proof, &out);
+	kr_file_put(&c->witness, &out);
 }
 
 static int tell_agreement(const struct crossing *x, const struct kr_cross_run *proved)
@@ -233,7 +206,7 @@ static int tell_agreement(const struct crossing *x, const struct kr_cross_run *p
 	const char *result = proved ? "agree" : "undecided";
 	struct kr_str out;
 
-	begin_line(x, &out);
+	kr_crosscheck_begin(x->c, x->asked, &out);
 	if (x->c->json) {
 		kr_str_member(&out, "result", result);
 		kr_str_member(&out, "verdict", kr_report_verdict(outcome));
@@ -244,10 +217,10 @@ static int tell_agreement(const struct crossing *x, const struct kr_cross_run *p
 		kr_str_format(&out, "\t%s\t%s%s%s", result, kr_report_verdict(outcome), *text ? "\t" : "",
 			text);
 	}
-	if (!end_line(x, &out))
+	if (!kr_crosscheck_end(x->c, &out))
 		return KR_EXIT_FAILED;
 	if (proved)
-		write_witness(x, proved);
+		kr_crosscheck_witness(x->c, x->asked, &proved->verdict.certificate);
 	return exits[outcome];
 }
 
@@ -259,7 +232,7 @@ static int tell_claim(const struct crossing *x, const struct kr_cross_run *prove
 	struct kr_report report;
 	struct kr_str out, why;
 
-	begin_line(x, &out);
+	kr_crosscheck_begin(x->c, x->asked, &out);
 	kr_str_init(&why, x->c->args->mem);
 	if (exit == KR_EXIT_VIOLATED) {
 		report_of(x, proved, &report);
@@ -283,7 +256,7 @@ static int tell_claim(const struct crossing *x, const struct kr_cross_run *prove
 	}
 	out.failed |= why.failed;
 	kr_str_done(&why);
-	return end_line(x, &out) ? exit : KR_EXIT_FAILED;
+	return kr_crosscheck_end(x->c, &out) ? exit : KR_EXIT_FAILED;
 }
 
 /* `exit`: the status if nothing was claimed. */

@@ -36,7 +36,10 @@ int kr_crosscheck_level(struct kr_crosscheck *c, const struct kr_asked *asked);
 /* A line begins with the trace and the level, and ends with a newline; between them come the fields, each
  * with what separates it. False: it could not be written. */
 void kr_crosscheck_begin(const struct kr_crosscheck *c, const struct kr_asked *asked, struct kr_str *out);
-bool kr_crosscheck_end(const struct kr_crosscheck *c, struct kr_str *out);
+bool kr_crosscheck_end(struct kr_crosscheck *c, struct kr_str *out);
+/* Adds a proof to the file of --witness, if that was asked for. */
+void kr_crosscheck_witness(struct kr_crosscheck *c, const struct kr_asked *asked,
+	const struct kr_certificate *proof);
 
 /* Says what is wrong with how a cycle is written, as a wrong option; false then. Before any work. */
 bool kr_crosscheck_take_cycles(const struct kr_args *args);

@@ -75,11 +75,10 @@ static int dump_trace(struct kr_staging *d)
 	enum kr_status status = dump(d, &t, &err);
 
 	kr_trace_clear(&t);
-	if (status == KR_OK) {
-		exit = kr_print(&d->out) ? KR_EXIT_SATISFIED : KR_EXIT_FAILED;
-	} else {
+	if (status)
 		exit = kr_trace_fail(&t, status, &err);
-	}
+	else if (!kr_print(&d->out))
+		exit = KR_EXIT_FAILED;
 	kr_trace_done(&t);
 	return exit;
 }

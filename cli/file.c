@@ -179,6 +179,12 @@ bool kr_file_write(struct kr_file *f, const struct kr_str *text)
 	return fail(f, "write");
 }
 
+void kr_file_put(struct kr_file *f, struct kr_str *text)
+{
+	(void)kr_file_write(f, text);
+	kr_str_done(text);
+}
+
 /* The temporary file takes its name, or is removed. */
 static bool settle(struct kr_file *f, bool complete)
 {
@@ -215,6 +221,16 @@ void kr_file_drop(struct kr_file *f)
 		(void)fclose(f->file);
 	f->file = NULL;
 	(void)settle(f, false);
+}
+
+bool kr_file_save(const struct kr_args *args, const char *path, const struct kr_str *text)
+{
+	struct kr_file file;
+
+	if (!kr_file_open(&file, args, path ? path : "-"))
+		return false;
+	bool written = kr_file_write(&file, text);
+	return kr_file_close(&file) && written;
 }
 
 /* ---- what may be written ---- */
@@ -316,17 +332,6 @@ static int add_operands(const struct kr_args *args, bool written, struct outputs
 	return exit;
 }
 
-/* A word that is no file's name: `satisfied` of --claim. */
-static bool is_word(enum kr_words_kind kind, const char *value)
-{
-	const char *word;
-
-	for (size_t i = 0; (word = kr_words_at(kind, i)) != NULL; i++)
-		if (strcmp(word, value) == 0)
-			return true;
-	return false;
-}
-
 static int add_options(const struct kr_args *args, bool written, struct outputs *out)
 {
 	int exit = KR_EXIT_SATISFIED;
@@ -336,10 +341,10 @@ static int add_options(const struct kr_args *args, bool written, struct outputs 
 		struct named named = {.path = args->given.at[i].value,
 			.option = o->name,
 			.written = o->words == KR_WORDS_WRITTEN};
-		/* the last one counts */
+		/* the last one counts; `satisfied` of --claim is no file's name */
 		bool file = named.written ? named.path == kr_args_value(args, o->name)
 					  : o->words == KR_WORDS_FILE ||
-				(o->words == KR_WORDS_CLAIM && !is_word(o->words, named.path));
+				(o->words == KR_WORDS_CLAIM && !kr_word_find(o->words, named.path, NULL));
 		if (file && named.written == written)
 			exit = add(out, &named);
 	}

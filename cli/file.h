@@ -52,8 +52,12 @@ struct kr_file {
 bool kr_file_open(struct kr_file *f, const struct kr_args *args, const char *path);
 /* does nothing to one that was not asked for, or failed */
 bool kr_file_write(struct kr_file *f, const struct kr_str *text);
+void kr_file_put(struct kr_file *f, struct kr_str *text); /* the same, and frees the text; closing tells */
 /* it is complete. False when anything of it has failed; safe on a zeroed or closed one */
 bool kr_file_close(struct kr_file *f);
 void kr_file_drop(struct kr_file *f);  /* it will not be complete */
+
+/* A text as a whole file; `path` NULL: on standard output. False after a message. */
+bool kr_file_save(const struct kr_args *args, const char *path, const struct kr_str *text);
 
 #endif

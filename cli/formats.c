@@ -2,8 +2,6 @@
 #include "cli/list.h"
 #include "frontend/format.h"
 
-static const struct kr_option options[] = {KR_LIST_OPTIONS, {0}};
-
 KR_LIST_FILL(kr_format, kr_format_at, name);
 
 static void more(const struct kr_modules *modules, size_t i, bool json, struct kr_str *out)
@@ -19,6 +17,6 @@ const struct kr_command kr_command_formats = {
 	.synopsis = "[OPTION]...",
 	.title = "list the trace formats",
 	.purpose = KR_TO_KNOW,
-	.options = options,
+	.options = kr_list_options,
 	.run = run,
 };

@@ -117,38 +117,25 @@ static int take_dist(const struct kr_args *args, struct kr_generate_options *o)
 static bool take_word(const struct kr_args *args, const char *name, enum kr_words_kind kind,
 	const char *expected, size_t *out)
 {
-	const char *typed = kr_args_value(args, name), *word;
+	const char *typed = kr_args_value(args, name);
 
-	for (size_t i = 0; typed && (word = kr_words_at(kind, i)) != NULL; i++)
-		if (strcmp(word, typed) == 0) {
-			*out = i;
-			return true;
-		}
-	if (typed)
-		kr_usage("option '--%s': found '%s', expected %s", name, typed, expected);
-	return !typed;
+	return !typed || kr_word_find(kind, typed, out) ||
+		kr_refuse("option '--%s': found '%s', expected %s", name, typed, expected);
 }
 
 static int take_names(const struct kr_args *args, struct kr_generate_options *o)
 {
-	const char *store = kr_args_value(args, "store"), *planted;
-	struct kr_guess guess = {.typed = o->anomaly};
+	const char *store = kr_args_value(args, "store");
 	size_t initial = o->initial; /* words are in the order of enum kr_initial */
-	char near[128];
 
 	if (store && !kr_store_parse(store, &o->store))
 		return kr_usage("option '--store': found '%s', expected %s", store, kr_store_names());
 	if (!take_word(args, "initial", KR_WORDS_INITIAL, "absent, given, unknown or unwritten", &initial))
 		return KR_EXIT_USAGE;
 	o->initial = (enum kr_initial)initial;
-	for (size_t i = 0; o->anomaly && (planted = kr_generate_anomaly(i, NULL)) != NULL; i++) {
-		if (strcmp(planted, o->anomaly) == 0)
-			return KR_EXIT_SATISFIED;
-		kr_guess_try(&guess, planted);
-	}
-	return o->anomaly ? kr_usage("unknown anomaly '%s'%s", o->anomaly,
-				    kr_guess_text(&guess, "krait gen --help", near))
-			  : KR_EXIT_SATISFIED;
+	return !o->anomaly || kr_word_find(KR_WORDS_ANOMALY, o->anomaly, NULL)
+		? KR_EXIT_SATISFIED
+		: kr_unknown_word("anomaly", KR_WORDS_ANOMALY, o->anomaly, "krait gen --help");
 }
 
 static int take_options(const struct kr_args *args, struct kr_generate_options *o)

@@ -12,7 +12,6 @@ static const struct kr_option options[] = {
 static int write_help(const struct kr_args *args, struct kr_str *out)
 {
 	const char *shell = kr_args_value(args, "completion");
-	char near[128];
 
 	if (shell) {
 		if (kr_completion_script(shell, out))
@@ -30,15 +29,11 @@ static int write_help(const struct kr_args *args, struct kr_str *out)
 
 	const char *name = args->operands.at[0];
 	const struct kr_command *command = kr_command_find(name);
-	struct kr_guess guess = {.typed = name};
 
-	if (command) {
-		kr_help_command(command, out);
-		return KR_EXIT_SATISFIED;
-	}
-	for (size_t i = 0; i < kr_command_registry_count; i++)
-		kr_guess_try(&guess, kr_command_registry[i]->name);
-	return kr_usage("unknown command '%s'%s", name, kr_guess_text(&guess, "krait --help", near));
+	if (!command)
+		return kr_unknown_word("command", KR_WORDS_COMMAND, name, "krait --help");
+	kr_help_command(command, out);
+	return KR_EXIT_SATISFIED;
 }
 
 static int run(const struct kr_args *args)

@@ -1,7 +1,5 @@
 /* Completions for bash, zsh and fish, written out from the command tables: the words that an argument can be
  * are listed in the script. */
-#include <string.h>
-
 #include "cli/manual.h"
 
 /* Text between single quotes of a shell. */
@@ -24,8 +22,6 @@ static void add_words(enum kr_words_kind kind, struct kr_str *out)
 	for (size_t i = 0; kr_words_at(kind, i); i++)
 		kr_str_format(out, "%s%s", i > 0 ? " " : "", kr_words_at(kind, i));
 }
-
-static void add_command_names(struct kr_str *out) { add_words(KR_WORDS_COMMAND, out); }
 
 /* ---- bash ---- */
 
@@ -62,9 +58,7 @@ static void add_operands(const struct kr_command *command, const char *const aro
 {
 	if (command->most == 0 || is_file(command->operands) || !kr_words_at(command->operands, 0))
 		return;
-	kr_str_add(out, around[0]);
-	kr_str_add(out, command->name);
-	kr_str_add(out, around[1]);
+	kr_str_format(out, "%s%s%s", around[0], command->name, around[1]);
 	add_words(command->operands, out);
 	kr_str_add(out, "'\n");
 }
@@ -78,7 +72,7 @@ static void bash_script(struct kr_str *out)
 		"_krait() {\n  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
 		"command=${COMP_WORDS[1]} words=\n"
 		"  if [[ $COMP_CWORD -eq 1 ]]; then\n    mapfile -t COMPREPLY < <(compgen -W '");
-	add_command_names(out);
+	add_words(KR_WORDS_COMMAND, out);
 	kr_str_add(out,
 		" --help --version' -- \"$cur\")\n    return\n  fi\n  case $command:$prev in\n    "
 		"*:--plugin) _krait_files; return ;;\n");
@@ -231,15 +225,19 @@ static void fish_script(struct kr_str *out)
 			out);
 }
 
+static const struct {
+	const char *name;
+	void (*script)(struct kr_str *out);
+} shells[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
+
+const char *kr_completion_shell(size_t i) { return i < KR_COUNT(shells) ? shells[i].name : NULL; }
+
 bool kr_completion_script(const char *shell, struct kr_str *out)
 {
-	if (strcmp(shell, "bash") == 0)
-		bash_script(out);
-	else if (strcmp(shell, "zsh") == 0)
-		zsh_script(out);
-	else if (strcmp(shell, "fish") == 0)
-		fish_script(out);
-	else
+	size_t i;
+
+	if (!kr_word_find(KR_WORDS_SHELL, shell, &i))
 		return false;
+	shells[i].script(out);
 	return true;
 }

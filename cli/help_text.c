@@ -4,6 +4,7 @@
 #include "base/terms.h"
 #include "checkers/checker.h"
 #include "cli/manual.h"
+#include "cli/output.h"
 #include "frontend/format.h"
 #include "frontend/generate.h"
 #include "frontend/write.h"
@@ -19,8 +20,6 @@ const struct kr_exit_line kr_exit_lines[] = {
 	{255, "no verdict for some trace: unreadable or malformed input, or an internal error"},
 	{0, NULL},
 };
-
-const char *const kr_completion_shells[] = {"bash", "zsh", "fish", NULL};
 
 static const char *listed(const char *const *words, size_t i)
 {
@@ -83,7 +82,7 @@ const char *kr_words_at(enum kr_words_kind kind, size_t i)
 	case KR_WORDS_PASS: return i < kr_pass_registry_count ? kr_pass_registry[i]->name : NULL;
 	case KR_WORDS_COMMAND: return i < kr_command_registry_count ? kr_command_registry[i]->name : NULL;
 	case KR_WORDS_ORDER: return order_word(i);
-	case KR_WORDS_SHELL: return listed(kr_completion_shells, i);
+	case KR_WORDS_SHELL: return kr_completion_shell(i);
 	case KR_WORDS_DIST: return listed(dists, i);
 	case KR_WORDS_LINES: return listed(lines, i);
 	case KR_WORDS_OUTPUT: return listed(outputs, i);
@@ -94,6 +93,34 @@ const char *kr_words_at(enum kr_words_kind kind, size_t i)
 	case KR_WORDS_PROFILE: return kr_profile_at(i, NULL) ? kr_profile_at(i, NULL)->name : NULL;
 	default: return NULL;
 	}
+}
+
+bool kr_word_find(enum kr_words_kind kind, const char *text, size_t *at)
+{
+	const char *word;
+	size_t i = 0;
+
+	while ((word = kr_words_at(kind, i)) != NULL && strcmp(word, text) != 0)
+		i++;
+	if (word && at)
+		*at = i;
+	return word != NULL;
+}
+
+int kr_unknown(const char *what, const struct kr_guess *guess, const char *see)
+{
+	char near[128];
+
+	return kr_usage("unknown %s '%s'%s", what, guess->typed, kr_guess_text(guess, see, near));
+}
+
+int kr_unknown_word(const char *what, enum kr_words_kind kind, const char *typed, const char *see)
+{
+	struct kr_guess guess = {.typed = typed};
+
+	for (size_t i = 0; kr_words_at(kind, i); i++)
+		kr_guess_try(&guess, kr_words_at(kind, i));
+	return kr_unknown(what, &guess, see);
 }
 
 static void pad(struct kr_str *out, size_t from, size_t column)

@@ -91,7 +91,8 @@ static int list_named(const struct kr_args *args)
 {
 	for (uint32_t i = 0; i < args->operands.n; i++) {
 		const char *name = args->operands.at[i];
-		const struct kr_level *level = kr_level_named(args->modules, name);
+		enum kr_order order;
+		const struct kr_level *level = kr_level_named(args->modules, name, &order);
 		size_t at = 0;
 		int status;
 
@@ -119,9 +120,7 @@ static int run(const struct kr_args *args)
 		kr_report_lattice_page(args->modules, &out);
 	else
 		kr_report_lattice_dot(args->modules, &out);
-	bool written = kr_print(&out);
-	kr_str_done(&out);
-	return written ? KR_EXIT_SATISFIED : KR_EXIT_FAILED;
+	return kr_print_done(&out) ? KR_EXIT_SATISFIED : KR_EXIT_FAILED;
 }
 
 const struct kr_command kr_command_levels = {

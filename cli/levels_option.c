@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "cli/manual.h"
 #include "cli/output.h"
 
 #define DEFAULT_LEVEL "ser"
@@ -18,30 +19,19 @@ struct asking {
 	struct kr_asked_list *out;
 };
 
-/* NULL after a message. */
-static const struct kr_level *find_level(const struct kr_modules *more, const char *name,
-	enum kr_order *order)
+const struct kr_level *kr_level_named(const struct kr_modules *more, const char *name, enum kr_order *order)
 {
-	const struct kr_level *level = kr_level_meanings(name) ? NULL : kr_level_find(more, name, order);
+	const char *meanings = kr_level_meanings(name);
+	const struct kr_level *level = meanings ? NULL : kr_level_find(more, name, order);
 	struct kr_guess guess = {.typed = name};
-	char near[128];
 
-	if (level)
-		return level;
-	if (kr_level_meanings(name)) {
-		kr_usage("level '%s' has several meanings: %s", name, kr_level_meanings(name));
-		return NULL;
+	if (meanings) {
+		kr_usage("level '%s' has several meanings: %s", name, meanings);
+	} else if (!level) {
+		kr_level_guess(more, &guess);
+		kr_unknown("level", &guess, "krait levels");
 	}
-	kr_level_guess(more, &guess);
-	kr_usage("unknown level '%s'%s", name, kr_guess_text(&guess, "krait levels", near));
-	return NULL;
-}
-
-const struct kr_level *kr_level_named(const struct kr_modules *more, const char *name)
-{
-	enum kr_order order;
-
-	return find_level(more, name, &order);
+	return level;
 }
 
 static int ask(struct asking *a, const struct kr_level *level, enum kr_order order)
@@ -76,7 +66,7 @@ static int ask_name(struct asking *a, const char *name)
 
 	if (strcmp(name, ALL) == 0)
 		return ask_all(a);
-	if (!(level = find_level(a->args->modules, name, &order)))
+	if (!(level = kr_level_named(a->args->modules, name, &order)))
 		return KR_EXIT_USAGE;
 	if (a->checker && !kr_checker_decides(a->checker, level))
 		return kr_usage("checker '%s' does not decide level '%s'; see 'krait checkers'",
@@ -104,7 +94,6 @@ static int find_checker(struct asking *a, const char *name)
 {
 	struct kr_guess guess = {.typed = name};
 	const struct kr_checker *checker;
-	char near[128];
 
 	if (!name)
 		return KR_EXIT_SATISFIED;
@@ -113,7 +102,7 @@ static int find_checker(struct asking *a, const char *name)
 		return KR_EXIT_SATISFIED;
 	for (size_t i = 0; (checker = kr_checker_at(a->args->modules, i)) != NULL; i++)
 		kr_guess_try(&guess, checker->name);
-	return kr_usage("unknown checker '%s'%s", name, kr_guess_text(&guess, "krait checkers", near));
+	return kr_unknown("checker", &guess, "krait checkers");
 }
 
 int kr_levels_asked(const struct kr_args *args, struct kr_asked_list *out)
@@ -161,8 +150,6 @@ bool kr_passes_asked(const struct kr_args *args, const char **out)
 
 	*out = kr_args_value(args, "passes");
 	kr_err_init(&err);
-	if (!*out || kr_passes_check(args->modules, *out, &err) == KR_OK)
-		return true;
-	kr_usage("option '--passes': %s", err.text);
-	return false;
+	return !*out || kr_passes_check(args->modules, *out, &err) == KR_OK ||
+		kr_refuse("option '--passes': %s", err.text);
 }

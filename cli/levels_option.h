@@ -33,8 +33,8 @@ KR_VEC_NAMED(kr_asked_list, struct kr_asked);
  * case. */
 int kr_levels_asked(const struct kr_args *args, struct kr_asked_list *out);
 
-/* By id or another name; NULL after a message. */
-const struct kr_level *kr_level_named(const struct kr_modules *more, const char *name);
+/* By id or another name, and the order that goes with it (kr_level_find); NULL after a message. */
+const struct kr_level *kr_level_named(const struct kr_modules *more, const char *name, enum kr_order *order);
 
 /* Whether 'all' was among them. */
 bool kr_levels_all_asked(const struct kr_args *args);

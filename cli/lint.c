@@ -33,16 +33,7 @@ static enum kr_status find(struct kr_trace *t, const struct kr_args *args, struc
 	return out->failed ? KR_NOMEM : KR_OK;
 }
 
-static int one_trace(const struct kr_args *args, const char *path,
-	const struct kr_trace_options *trace_options)
-{
-	struct kr_trace_options options = *trace_options;
-
-	options.tells = true;
-	return kr_print_trace(args, path, &options, find);
-}
-
-static int run(const struct kr_args *args) { return kr_each_trace(args, one_trace); }
+static int run(const struct kr_args *args) { return kr_print_traces(args, true, find); }
 
 const struct kr_command kr_command_lint = {
 	.name = "lint",

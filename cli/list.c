@@ -6,6 +6,8 @@
 
 #include "cli/output.h"
 
+const struct kr_option kr_list_options[] = {KR_LIST_OPTIONS, {0}};
+
 static size_t widest(const struct kr_modules *modules, const struct kr_list *list)
 {
 	struct kr_listed entry;
@@ -15,27 +17,6 @@ static size_t widest(const struct kr_modules *modules, const struct kr_list *lis
 		if (strlen(entry.id) > width)
 			width = strlen(entry.id);
 	return width;
-}
-
-static void add_entry(const struct kr_modules *modules, const struct kr_list *list, size_t i,
-	const struct kr_listed *entry, size_t width, struct kr_str *out)
-{
-	kr_str_format(out, "%-*s  %s\n", (int)width, entry->id, entry->title);
-	if (list->more)
-		list->more(modules, i, false, out);
-	kr_list_text(out, false, "source", entry->source);
-}
-
-static void add_json(const struct kr_modules *modules, const struct kr_list *list, size_t i,
-	const struct kr_listed *entry, struct kr_str *out)
-{
-	kr_str_add(out, "{");
-	kr_str_member(out, "id", entry->id);
-	kr_str_member(out, "title", entry->title);
-	if (list->more)
-		list->more(modules, i, true, out);
-	kr_list_text(out, true, "source", entry->source);
-	kr_str_add(out, "}\n");
 }
 
 static int print(const struct kr_args *args, const struct kr_list *list, size_t from, size_t to)
@@ -48,16 +29,18 @@ static int print(const struct kr_args *args, const struct kr_list *list, size_t 
 
 	kr_str_init(&out, args->mem);
 	for (size_t i = from; i < to && list->fill(modules, i, &entry); i++) {
-		if (json)
-			add_json(modules, list, i, &entry, &out);
-		else
-			add_entry(modules, list, i, &entry, width, &out);
+		if (json) {
+			kr_str_add(&out, "{");
+			kr_str_member(&out, "id", entry.id);
+			kr_str_member(&out, "title", entry.title);
+		} else {
+			kr_str_format(&out, "%-*s  %s\n", (int)width, entry.id, entry.title);
+		}
+		list->more(modules, i, json, &out);
+		kr_list_text(&out, json, "source", entry.source);
+		kr_str_add(&out, json ? "}\n" : "");
 	}
-
-	int status = kr_print(&out) ? KR_EXIT_SATISFIED : KR_EXIT_FAILED;
-
-	kr_str_done(&out);
-	return status;
+	return kr_print_done(&out) ? KR_EXIT_SATISFIED : KR_EXIT_FAILED;
 }
 
 int kr_list_print(const struct kr_args *args, const struct kr_list *list)
@@ -72,13 +55,10 @@ int kr_list_print_one(const struct kr_args *args, const struct kr_list *list, si
 
 void kr_list_text(struct kr_str *out, bool json, const char *name, const char *text)
 {
-	if (!text)
-		return;
-	if (json) {
+	if (text && json)
 		kr_str_member(out, name, text);
-	} else {
+	else if (text)
 		kr_str_format(out, "    %s: %s\n", name, text);
-	}
 }
 
 void kr_list_words(struct kr_str *out, bool json, const char *name, const char *words)

@@ -17,7 +17,6 @@ struct kr_listed {
  * members with a leading comma in JSON. */
 struct kr_list {
 	bool (*fill)(const struct kr_modules *modules, size_t i, struct kr_listed *out);
-	/* NULL: none */
 	void (*more)(const struct kr_modules *modules, size_t i, bool json, struct kr_str *out);
 };
 
@@ -33,6 +32,7 @@ struct kr_list {
 	_Static_assert(1, "takes the semicolon")
 
 #define KR_LIST_OPTIONS {"json", 0, NULL, KR_WORDS_ANY, "one JSON object for each entry, one a line"}
+extern const struct kr_option kr_list_options[]; /* these alone */
 
 int kr_list_print(const struct kr_args *args, const struct kr_list *list);
 /* entry number `at` alone */

@@ -2,14 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/manual.h"
 #include "cli/output.h"
 #include "cli/program.h"
 
 static int unknown(const char *word)
 {
 	static const char *const of_the_lab[] = {"record", "recover", "provoke"};
-	struct kr_guess guess = {.typed = word};
-	char near[128];
 
 	if (word[0] == '-')
 		return kr_usage("expected a command, found '%s'; see 'krait --help'", word);
@@ -19,9 +18,7 @@ static int unknown(const char *word)
 					"'krait-lab %s "
 					"--help'",
 				word);
-	for (size_t i = 0; i < kr_command_registry_count; i++)
-		kr_guess_try(&guess, kr_command_registry[i]->name);
-	return kr_usage("unknown command '%s'%s", word, kr_guess_text(&guess, "krait --help", near));
+	return kr_unknown_word("command", KR_WORDS_COMMAND, word, "krait --help");
 }
 
 static int run(struct kr_mem *mem, int argc, char **argv)

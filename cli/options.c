@@ -205,10 +205,8 @@ bool kr_args_double(const struct kr_args *args, const char *name, double *out)
 
 	double value = strtod(text, &end);
 
-	if (end == text || *end || !isfinite(value) || value <= 0) {
-		kr_usage("option '--%s': found '%s', expected a number greater than 0", name, text);
-		return false;
-	}
+	if (end == text || *end || !isfinite(value) || value <= 0)
+		return kr_refuse("option '--%s': found '%s', expected a number greater than 0", name, text);
 	*out = value;
 	return true;
 }
@@ -219,10 +217,8 @@ bool kr_args_time(const struct kr_args *args, const char *name, double unit, dou
 
 	if (!kr_args_double(args, name, &value))
 		return false;
-	if (value > most) {
-		kr_usage("option '--%s': found %g, expected at most %g", name, value, most);
-		return false;
-	}
+	if (value > most)
+		return kr_refuse("option '--%s': found %g, expected at most %g", name, value, most);
 	*out = (int64_t)(value * unit);
 	return true;
 }
@@ -238,11 +234,9 @@ bool kr_args_integer(const struct kr_args *args, const char *name, uint64_t most
 
 	unsigned long long value = strtoull(text, &end, 10);
 
-	if (*text < '0' || *text > '9' || *end || errno == ERANGE || value > most) {
-		kr_usage("option '--%s': found '%s', expected an integer from 0 to %llu", name, text,
+	if (*text < '0' || *text > '9' || *end || errno == ERANGE || value > most)
+		return kr_refuse("option '--%s': found '%s', expected an integer from 0 to %llu", name, text,
 			(unsigned long long)most);
-		return false;
-	}
 	*out = value;
 	return true;
 }

@@ -28,6 +28,14 @@ bool kr_print(const struct kr_str *text)
 	return false;
 }
 
+bool kr_print_done(struct kr_str *text)
+{
+	bool written = kr_print(text);
+
+	kr_str_done(text);
+	return written;
+}
+
 /* Without memory of its own, since that may be what is missing. */
 static void write_shown(const char *text)
 {

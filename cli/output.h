@@ -11,6 +11,7 @@
 /* Writes and flushes. False, after one line on standard error, when that fails; from then on it fails in
  * silence. */
 bool kr_print(const struct kr_str *text);
+bool kr_print_done(struct kr_str *text); /* the same, and frees the text */
 bool kr_print_failed(void);
 
 /* Messages are one line, whatever stands in the names that they hold: control characters are escaped
@@ -18,6 +19,8 @@ bool kr_print_failed(void);
 
 /* "krait: TEXT" on standard error; returns KR_EXIT_USAGE. */
 int kr_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same where a bool tells of success: gives false. */
+#define kr_refuse(...) (kr_usage(__VA_ARGS__), false)
 /* "krait: TEXT" on standard error; returns KR_EXIT_FAILED. */
 int kr_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The error as "FILE:LINE: TEXT" on standard error; returns KR_EXIT_FAILED. */

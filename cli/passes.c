@@ -2,27 +2,18 @@
 #include "cli/list.h"
 #include "passes/pass.h"
 
-static const struct kr_option options[] = {KR_LIST_OPTIONS, {0}};
-
-#define FACTS_MOST 32
-
 KR_LIST_FILL(kr_pass, kr_pass_at, name);
 
 static void add_facts(uint32_t facts, const char *name, bool json, struct kr_str *out)
 {
-	const char *separator = "";
+	struct kr_str words;
 
-	if (!json && facts == 0)
-		return;
-	kr_str_format(out, json ? ", \"%s\": [" : "    %s: ", name);
-	for (uint32_t bit = 0; bit < FACTS_MOST; bit++) {
-		if (!(facts & 1u << bit))
-			continue;
-		kr_str_format(out, json ? "%s\"%s\"" : "%s%s", separator,
-			kr_fact_name((enum kr_fact)(1u << bit)));
-		separator = ", ";
-	}
-	kr_str_add(out, json ? "]" : "\n");
+	kr_str_init(&words, out->mem);
+	for (; facts; facts &= facts - 1)
+		kr_str_format(&words, "%s ", kr_fact_name((enum kr_fact)(facts & -facts)));
+	kr_list_words(out, json, name, kr_str_text(&words));
+	out->failed |= words.failed;
+	kr_str_done(&words);
 }
 
 static void more(const struct kr_modules *modules, size_t i, bool json, struct kr_str *out)
@@ -39,6 +30,6 @@ const struct kr_command kr_command_passes = {
 	.synopsis = "[OPTION]...",
 	.title = "list the passes over the dependency graph",
 	.purpose = KR_TO_LOOK_INSIDE,
-	.options = options,
+	.options = kr_list_options,
 	.run = run,
 };

@@ -3,19 +3,9 @@
 
 #include <string.h>
 
+#include "cli/manual.h"
 #include "cli/output.h"
 #include "frontend/source.h"
-
-static int unknown(const char *name)
-{
-	struct kr_guess guess = {.typed = name};
-	const struct kr_profile *row;
-	char near[128];
-
-	for (size_t i = 0; (row = kr_profile_at(i, NULL)) != NULL; i++)
-		kr_guess_try(&guess, row->name);
-	return kr_usage("unknown profile '%s'%s", name, kr_guess_text(&guess, "krait profiles", near));
-}
 
 static int fail(const char *path, struct kr_err *err)
 {
@@ -56,7 +46,9 @@ int kr_profile_asked(const struct kr_args *args, struct kr_profile_option *out)
 					       : KR_EXIT_SATISFIED;
 	out->options.profile = kr_profile_find(name);
 	if (!out->options.profile)
-		status = strchr(name, '.') || strchr(name, '/') ? read_file(name, out) : unknown(name);
+		status = strchr(name, '.') || strchr(name, '/')
+			? read_file(name, out)
+			: kr_unknown_word("profile", KR_WORDS_PROFILE, name, "krait profiles");
 	kr_err_init(&err);
 	if (status == KR_EXIT_SATISFIED &&
 		kr_profile_level(args->modules, out->options.profile, &out->options.certify, &err))

@@ -2,8 +2,6 @@
 #include "cli/list.h"
 #include "cli/profile_option.h"
 
-static const struct kr_option options[] = {KR_LIST_OPTIONS, {0}};
-
 static bool fill(const struct kr_modules *modules, size_t i, struct kr_listed *out)
 {
 	const struct kr_profile *row = kr_profile_at(i, NULL);
@@ -39,6 +37,6 @@ const struct kr_command kr_command_profiles = {
 	.synopsis = "[OPTION]...",
 	.title = "list what databases document of their mechanisms, for 'check --profile'",
 	.purpose = KR_TO_KNOW,
-	.options = options,
+	.options = kr_list_options,
 	.run = run,
 };

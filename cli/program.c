@@ -19,11 +19,7 @@ int kr_help_show(struct kr_mem *mem, const struct kr_command *command)
 		kr_help_command(command, &out);
 	else
 		kr_help_overview(&out);
-
-	int status = kr_print(&out) ? KR_EXIT_SATISFIED : KR_EXIT_FAILED;
-
-	kr_str_done(&out);
-	return status;
+	return kr_print_done(&out) ? KR_EXIT_SATISFIED : KR_EXIT_FAILED;
 }
 
 int kr_command_run(struct kr_mem *mem, const struct kr_command *command, int argc, char **argv)

@@ -1,8 +1,6 @@
 /* krait schema: JSON Schemas (draft 2020-12) of native traces and of what --json prints, embedded from
  * cli/schema/. The number in their $id is the version: it grows when something that was valid no longer is,
  * not when fields are added. */
-#include <string.h>
-
 #include "cli/command.h"
 #include "cli/manual.h"
 #include "cli/output.h"
@@ -43,27 +41,18 @@ static const struct kr_option options[] = {{0}};
 static int run(const struct kr_args *args)
 {
 	const char *name = args->operands.n > 0 ? args->operands.at[0] : NULL;
-	struct kr_guess guess = {.typed = name};
 	struct kr_str out;
-	char near[128];
+	size_t at;
+
+	if (name && !kr_word_find(KR_WORDS_SCHEMA, name, &at))
+		return kr_unknown_word("schema", KR_WORDS_SCHEMA, name, "krait schema");
 
 	kr_str_init(&out, args->mem);
-	for (size_t i = 0; i < KR_COUNT(schemas); i++) {
-		if (!name)
-			kr_str_format(&out, "%s\n", schemas[i].name);
-		else if (strcmp(name, schemas[i].name) == 0)
-			kr_str_add(&out, schemas[i].text);
-		else
-			kr_guess_try(&guess, schemas[i].name);
-	}
-
-	int status = name && out.n == 0 && !out.failed
-		? kr_usage("unknown schema '%s'%s", name, kr_guess_text(&guess, "krait schema", near))
-		: kr_print(&out) ? KR_EXIT_SATISFIED
-				 : KR_EXIT_FAILED;
-
-	kr_str_done(&out);
-	return status;
+	if (name)
+		kr_str_add(&out, schemas[at].text);
+	for (size_t i = 0; i < KR_COUNT(schemas) && !name; i++)
+		kr_str_format(&out, "%s\n", schemas[i].name);
+	return kr_print_done(&out) ? KR_EXIT_SATISFIED : KR_EXIT_FAILED;
 }
 
 const struct kr_command kr_command_schema = {

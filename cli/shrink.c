@@ -63,7 +63,6 @@ static void add_sizes(const struct shrinking *s, struct kr_str *out)
 static bool write_trace(const struct shrinking *s, struct kr_ctx *ctx, struct kr_err *err)
 {
 	struct kr_str note, out;
-	struct kr_file file;
 	bool written = false;
 
 	kr_str_init(&note, s->args->mem);
@@ -75,14 +74,9 @@ static bool write_trace(const struct shrinking *s, struct kr_ctx *ctx, struct kr
 	out.failed |= note.failed;
 	if (kr_native_write_noted(ctx, &s->shrunk.best->cut.history, kr_str_text(&note), &out, err) ==
 		KR_OK) {
-		const char *path = kr_args_value(s->args, "output");
-		written = kr_file_open(&file, s->args, path ? path : "-");
-		written = written && kr_file_write(&file, &out);
-		written = written && kr_file_close(&file);
+		written = kr_file_save(s->args, kr_args_value(s->args, "output"), &out);
 	} else {
-		kr_err_set(err, KR_NOMEM, "%s", kr_status_text(KR_NOMEM));
-		kr_err_at(err, s->trace.path, 0, 0);
-		kr_fail_err(err);
+		(void)kr_fail_on(ctx, s->trace.path, KR_NOMEM, err);
 	}
 	kr_str_done(&note);
 	kr_str_done(&out);
@@ -104,9 +98,7 @@ static bool write_json(const struct shrinking *s, const char *verdict, const cha
 	kr_notes_json(&s->trace.notes, ", ", &out);
 	kr_str_format(&out, ", \"tests\": %u, \"seconds\": %.6f, \"peak_mib\": %llu}\n", s->shrunk.tests,
 		(double)(kr_now_ns() - s->start) * 1e-9, (unsigned long long)kr_peak_mib());
-	bool written = kr_print(&out);
-	kr_str_done(&out);
-	return written;
+	return kr_print_done(&out);
 }
 
 /* ---- the outcomes ---- */
@@ -180,9 +172,7 @@ static int shrink_trace(struct shrinking *s)
 	if (kr_is_limit(status)) {
 		exit = nothing(s, "unknown", kr_ctx_reason(&s->trace.ctx, status), KR_EXIT_UNDECIDED);
 	} else if (status) {
-		kr_err_set(&err, status, "%s", kr_ctx_reason(&s->trace.ctx, status));
-		kr_err_at(&err, s->trace.path, 0, 0);
-		exit = kr_fail_err(&err);
+		exit = kr_trace_fail(&s->trace, status, &err);
 	} else if (s->verdict.outcome == KR_SATISFIED) {
 		exit = nothing(s, "satisfied", NULL, KR_EXIT_SATISFIED);
 	} else if (s->verdict.outcome == KR_UNDECIDED) {

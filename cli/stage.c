@@ -145,8 +145,8 @@ static enum kr_status graph_text_read(struct graph_text *g, struct kr_ctx *ctx, 
 	if (!status && memchr(kr_str_text(&text), '\0', text.n))
 		status = kr_err_set(err, KR_BAD, "found a NUL byte, expected text");
 	if (!status)
-		status = kr_ir_read_or_init(&g->ir, &g->asg, ctx, asked->level, asked->order,
-			kr_str_text(&text), err);
+		status =
+			kr_ir_read(&g->ir, &g->asg, ctx, asked->level, asked->order, kr_str_text(&text), err);
 	g->read = !status;
 	kr_str_done(&text);
 	return status;
@@ -185,7 +185,7 @@ int kr_staging_text(struct kr_staging *s, const char *passes)
 
 	kr_err_init(&err);
 	kr_ctx_init(&t.ctx, s->trace_options.seconds, (size_t)s->trace_options.mebibytes);
-	kr_ctx_count_process(&t.ctx, s->trace_options.resident);
+	kr_mem_count_process(&t.ctx.mem, s->trace_options.resident);
 	t.ctx.modules = s->args->modules;
 	t.ctx.calling = kr_crash_calling;
 

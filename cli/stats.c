@@ -31,13 +31,7 @@ static enum kr_status count(struct kr_trace *t, const struct kr_args *args, stru
 	return KR_OK;
 }
 
-static int one_trace(const struct kr_args *args, const char *path,
-	const struct kr_trace_options *trace_options)
-{
-	return kr_print_trace(args, path, trace_options, count);
-}
-
-static int run(const struct kr_args *args) { return kr_each_trace(args, one_trace); }
+static int run(const struct kr_args *args) { return kr_print_traces(args, false, count); }
 
 const struct kr_command kr_command_stats = {
 	.name = "stats",

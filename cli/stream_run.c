@@ -26,25 +26,20 @@ struct running {
 
 /* ---- what is told ---- */
 
-static enum kr_status print(struct kr_str *out)
-{
-	bool good = kr_print(out);
+static enum kr_status print(struct kr_str *out) { return kr_print_done(out) ? KR_OK : KR_CANCELED; }
 
-	kr_str_done(out);
-	return good ? KR_OK : KR_CANCELED;
+/* Its first members; a comma comes before what follows. */
+static void begin_event(const struct running *r, const char *name, struct kr_str *out)
+{
+	kr_str_add(out, "{");
+	kr_str_member(out, "event", name);
+	if (r->o->names_trace)
+		kr_str_member(out, "trace", r->path);
 }
 
-static void add_name(const struct running *r, const char *name, struct kr_str *out)
+static void add_session(const struct kr_history *h, const char *name, kr_session session, struct kr_str *out)
 {
-	if (!r->o->names_trace)
-		return;
-	kr_str_format(out, "\"%s\": ", name);
-	kr_str_json(out, r->path, strlen(r->path));
-	kr_str_add(out, ", ");
-}
-
-static void add_session(const struct kr_history *h, kr_session session, struct kr_str *out)
-{
+	kr_str_member_name(out, name);
 	if (session.i == KR_NONE)
 		kr_str_add(out, "null");
 	else
@@ -97,10 +92,8 @@ static enum kr_status tell_late(void *data, const struct kr_history *h, kr_sessi
 
 	kr_str_init(&out, r->o->args->mem);
 	if (r->o->json) {
-		kr_str_add(&out, "{\"event\": \"late\", ");
-		add_name(r, "trace", &out);
-		kr_str_add(&out, "\"session\": ");
-		add_session(h, session, &out);
+		begin_event(r, "late", &out);
+		add_session(h, "session", session, &out);
 		kr_str_format(&out, ", \"line\": %u, \"invoked\": %lld, \"watermark\": %lld}\n", line,
 			(long long)invoked, (long long)watermark);
 	} else {
@@ -129,8 +122,7 @@ static enum kr_status tell_order(void *data, const struct kr_history *window, kr
 	kr_str_add(&out, ", ");
 	kr_history_json_value(window, window->txns.at[after.i].id, &out);
 	kr_str_add(&out, "]}\n");
-	kr_file_write(r->o->told, &out); /* closing it tells what failed */
-	kr_str_done(&out);
+	kr_file_put(r->o->told, &out);
 	return KR_OK;
 }
 
@@ -141,8 +133,8 @@ static enum kr_status tell_dispatch(void *data, const struct kr_history *h, kr_s
 	struct kr_str out;
 
 	kr_str_init(&out, r->o->args->mem);
-	kr_str_add(&out, "{\"event\": \"dispatch\", \"session\": ");
-	add_session(h, session, &out);
+	kr_str_add(&out, "{\"event\": \"dispatch\"");
+	add_session(h, "session", session, &out);
 	kr_str_format(&out, ", \"invoked\": %lld}\n", (long long)invoked);
 	return print(&out);
 }
@@ -158,8 +150,8 @@ static uint64_t total(const struct kr_engine_state *s)
 
 static void add_oldest(const struct kr_history *h, const struct kr_engine_state *s, struct kr_str *out)
 {
-	kr_str_add(out, "{\"session\": ");
-	add_session(h, s->session, out);
+	kr_str_add(out, "{");
+	add_session(h, "session", s->session, out);
 	kr_history_json_member(h, "txn", s->txn, out);
 	kr_str_format(out, ", \"since\": %lld}", (long long)s->since);
 }
@@ -173,13 +165,11 @@ static enum kr_status tell_progress(struct running *r)
 	if (!r->o->json)
 		return KR_OK;
 	kr_str_init(&out, r->o->args->mem);
-	kr_str_add(&out, "{\"event\": \"progress\", ");
-	add_name(r, "trace", &out);
-	kr_str_add(&out, "\"watermark\": ");
+	begin_event(r, "progress", &out);
+	kr_str_member_name(&out, "watermark");
 	kr_report_instant(s.watermark, &out);
-	kr_str_add(&out, ", \"holder\": ");
-	add_session(h, s.holder, &out);
-	kr_str_add(&out, ", \"newest\": ");
+	add_session(h, "holder", s.holder, &out);
+	kr_str_member_name(&out, "newest");
 	kr_report_instant(s.newest, &out);
 	kr_str_format(&out, ", \"lines\": %u, \"txns\": %u, \"open\": %u, \"oldest\": ", r->lines, s.txns,
 		s.open);
@@ -213,9 +203,8 @@ static enum kr_status tell_end(struct running *r, const struct kr_engine_state *
 
 	kr_str_init(&out, r->o->args->mem);
 	if (r->o->json) {
-		kr_str_add(&out, "{\"event\": \"end\", ");
-		add_name(r, "trace", &out);
-		kr_str_format(&out, "\"txns\": %u, \"findings\": {", s->txns);
+		begin_event(r, "end", &out);
+		kr_str_format(&out, ", \"txns\": %u, \"findings\": {", s->txns);
 		bool stamps = r->batch.profile->clock == KR_CLOCK_STAMPS;
 		for (int i = 0; i < KR_MECH_KINDS && (i != KR_MECH_SESSION || stamps || s->findings[i] > 0);
 			i++)
@@ -396,10 +385,8 @@ static bool take_format(const struct kr_args *args, const char **out)
 	struct kr_err err;
 
 	kr_err_init(&err);
-	if (kr_format_named(args->modules, asked, &format, &err) != KR_OK) {
-		kr_usage("%s", err.text);
-		return false;
-	}
+	if (kr_format_named(args->modules, asked, &format, &err) != KR_OK)
+		return kr_refuse("%s", err.text);
 	*out = format && strcmp(format->name, "native") != 0 ? format->name : NULL;
 	return true;
 }

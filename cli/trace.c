@@ -69,11 +69,8 @@ static bool check_jobs(const struct kr_args *args)
 {
 	uint64_t jobs = 1;
 
-	if (!kr_args_integer(args, "jobs", JOBS_MOST, &jobs))
-		return false;
-	if (jobs == 0)
-		kr_usage("option '--jobs': found '0', expected at least 1");
-	return jobs > 0;
+	return kr_args_integer(args, "jobs", JOBS_MOST, &jobs) &&
+		(jobs > 0 || kr_refuse("option '--jobs': found '0', expected at least 1"));
 }
 
 bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out)
@@ -88,22 +85,15 @@ bool kr_trace_options(const struct kr_args *args, struct kr_trace_options *out)
 			.initial = kr_args_value(args, "initial")}};
 	out->log = kr_args_has(args, "stats");
 	out->quiet = kr_args_has(args, "quiet") || kr_args_has(args, "json");
-	if (!kr_args_integer(args, "require-committed", UINT32_MAX, &out->committed))
+	if (!kr_args_integer(args, "require-committed", UINT32_MAX, &out->committed) ||
+		!kr_args_double(args, "timeout", &out->seconds) ||
+		!kr_args_integer(args, "memory", SIZE_MAX >> 20, &out->mebibytes) || !check_jobs(args))
 		return false;
-	if (!kr_args_double(args, "timeout", &out->seconds) ||
-		!kr_args_integer(args, "memory", SIZE_MAX >> 20, &out->mebibytes))
-		return false;
-	if (!check_jobs(args))
-		return false;
-	if (kr_args_has(args, "memory") && out->mebibytes == 0) {
-		kr_usage("option '--memory': found '0', expected at least 1 MiB");
-		return false;
-	}
+	if (kr_args_has(args, "memory") && out->mebibytes == 0)
+		return kr_refuse("option '--memory': found '0', expected at least 1 MiB");
 	kr_err_init(&err);
-	if (kr_format_named(args->modules, out->read.format, &format, &err) != KR_OK) {
-		kr_usage("%s", err.text);
-		return false;
-	}
+	if (kr_format_named(args->modules, out->read.format, &format, &err) != KR_OK)
+		return kr_refuse("%s", err.text);
 	if (out->mebibytes > 0) {
 		limit_process(out->mebibytes);
 		out->resident = resident();
@@ -251,7 +241,7 @@ enum kr_status kr_trace_read(struct kr_trace *t, const char *path, const struct 
 	kr_ctx_init(&t->ctx, options->seconds, (size_t)options->mebibytes);
 	kr_notes_init(&t->notes, &t->ctx.mem);
 	t->progress = (struct kr_progress){.trace = path, .start = start, .part = &t->ctx.part};
-	kr_ctx_count_process(&t->ctx, options->resident);
+	kr_mem_count_process(&t->ctx.mem, options->resident);
 	t->ctx.modules = options->modules;
 	t->ctx.progress = kr_terminal(stderr, options->quiet) ? show_progress : NULL;
 	t->ctx.progress_data = &t->progress;
@@ -334,22 +324,8 @@ int kr_fail_on(struct kr_ctx *ctx, const char *path, enum kr_status status, stru
 	return kr_is_limit(status) ? KR_EXIT_UNDECIDED : exit;
 }
 
-int kr_each_trace(const struct kr_args *args,
-	int (*one)(const struct kr_args *args, const char *path, const struct kr_trace_options *options))
-{
-	struct kr_trace_options options;
-	int exit = KR_EXIT_SATISFIED;
-
-	if (!kr_trace_options(args, &options))
-		return KR_EXIT_USAGE;
-	for (uint32_t i = 0; i < args->operands.n && !kr_print_failed(); i++)
-		exit = kr_exit_worst(exit, one(args, args->operands.at[i], &options));
-	return exit;
-}
-
-int kr_print_trace(const struct kr_args *args, const char *path, const struct kr_trace_options *options,
-	enum kr_status (*make)(struct kr_trace *t, const struct kr_args *args, struct kr_str *out,
-		struct kr_err *err))
+static int print_trace(const struct kr_args *args, const char *path, const struct kr_trace_options *options,
+	kr_trace_maker *make)
 {
 	struct kr_trace t;
 	struct kr_err err;
@@ -370,5 +346,18 @@ int kr_print_trace(const struct kr_args *args, const char *path, const struct kr
 	}
 	kr_str_done(&out);
 	kr_trace_done(&t);
+	return exit;
+}
+
+int kr_print_traces(const struct kr_args *args, bool tells, kr_trace_maker *make)
+{
+	struct kr_trace_options options;
+	int exit = KR_EXIT_SATISFIED;
+
+	if (!kr_trace_options(args, &options))
+		return KR_EXIT_USAGE;
+	options.tells = tells;
+	for (uint32_t i = 0; i < args->operands.n && !kr_print_failed(); i++)
+		exit = kr_exit_worst(exit, print_trace(args, args->operands.at[i], &options, make));
 	return exit;
 }

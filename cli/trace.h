@@ -95,15 +95,12 @@ int kr_trace_fail(struct kr_trace *t, enum kr_status status, struct kr_err *err)
 /* The same for what is no whole trace. */
 int kr_fail_on(struct kr_ctx *ctx, const char *path, enum kr_status status, struct kr_err *err);
 
-/* Runs `one` on every operand, until nothing can be printed any more: the status that wins, or KR_EXIT_USAGE
- * after a message where options are wrong. */
-int kr_each_trace(const struct kr_args *args,
-	int (*one)(const struct kr_args *args, const char *path, const struct kr_trace_options *options));
-
-/* Reads a trace and prints what `make` tells of it, for such a `one`. */
-int kr_print_trace(const struct kr_args *args, const char *path, const struct kr_trace_options *options,
-	enum kr_status (*make)(struct kr_trace *t, const struct kr_args *args, struct kr_str *out,
-		struct kr_err *err));
+/* Reads every operand and prints what `make` tells of it, until nothing can be printed any more; `tells`: of
+ * what there is to note, too. The status that wins, or KR_EXIT_USAGE after a message where options are
+ * wrong. */
+typedef enum kr_status kr_trace_maker(struct kr_trace *t, const struct kr_args *args, struct kr_str *out,
+	struct kr_err *err);
+int kr_print_traces(const struct kr_args *args, bool tells, kr_trace_maker *make);
 
 /* Takes the progress line off the terminal, before anything else is written. */
 void kr_trace_clear(struct kr_trace *t);

@@ -39,12 +39,6 @@ struct verifying {
 static const char *const results[] =
 	{[KR_EXIT_SATISFIED] = "confirmed", [KR_EXIT_VIOLATED] = "refuted", [KR_EXIT_UNDECIDED] = "unknown"};
 
-static void add_member(struct kr_str *out, const char *name, const char *text)
-{
-	kr_str_format(out, "%s\"%s\": ", out->n > 1 ? ", " : "", name);
-	kr_str_json(out, text, strlen(text));
-}
-
 /* What a line claims: a verdict about a level, or a violation of a profile. */
 struct claimed {
 	const char *level, *order, *profile;
@@ -58,17 +52,17 @@ static int say(const struct verifying *v, struct claimed claimed, int exit, cons
 	kr_str_init(&out, v->args->mem);
 	if (kr_args_has(v->args, "json")) {
 		kr_str_add(&out, "{");
-		add_member(&out, "trace", v->trace.path);
+		kr_str_member(&out, "trace", v->trace.path);
 		if (claimed.profile) {
-			add_member(&out, "profile", claimed.profile);
+			kr_str_member(&out, "profile", claimed.profile);
 		} else {
-			add_member(&out, "level", claimed.level);
-			add_member(&out, "order", claimed.order);
+			kr_str_member(&out, "level", claimed.level);
+			kr_str_member(&out, "order", claimed.order);
 		}
-		add_member(&out, "verdict", claimed.satisfied ? "satisfied" : "violated");
-		add_member(&out, "result", results[exit]);
+		kr_str_member(&out, "verdict", claimed.satisfied ? "satisfied" : "violated");
+		kr_str_member(&out, "result", results[exit]);
 		if (exit != KR_EXIT_SATISFIED)
-			add_member(&out, "why", why);
+			kr_str_member(&out, "why", why);
 		kr_notes_json(&v->trace.notes, ", ", &out);
 		kr_str_add(&out, "}\n");
 	} else {
@@ -80,10 +74,7 @@ static int say(const struct verifying *v, struct claimed claimed, int exit, cons
 			kr_str_format(&out, "\t%s", why);
 		kr_str_add(&out, "\n");
 	}
-	if (!kr_print(&out))
-		exit = KR_EXIT_FAILED;
-	kr_str_done(&out);
-	return exit;
+	return kr_print_done(&out) ? exit : KR_EXIT_FAILED;
 }
 
 /* ---- one line of the witness ---- */
@@ -289,11 +280,7 @@ static int run(const struct kr_args *args)
 
 	enum kr_status status = kr_trace_read(&v.trace, args->operands.at[0], &trace_options, &err);
 
-	if (status == KR_OK) {
-		exit = verify_witness(&v);
-	} else {
-		exit = kr_trace_fail(&v.trace, status, &err);
-	}
+	exit = status ? kr_trace_fail(&v.trace, status, &err) : verify_witness(&v);
 	kr_trace_done(&v.trace);
 	kr_profile_option_done(&v.profile);
 	return exit;

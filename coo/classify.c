@@ -223,36 +223,3 @@ enum kr_status kr_coo_classify_all(struct kr_mem *mem, const struct kr_pop *pops
 	}
 	return KR_OK;
 }
-
-/* In order of completion, so that the pair that closes the cycle is last. */
-static void turn(const struct kr_pop *pops, struct kr_coo_anomaly *a)
-{
-	struct kr_coo_anomaly turned = *a;
-	uint32_t last = 0;
-
-	for (uint32_t i = 1; i < a->length; i++)
-		if (pops[a->cycle[i]].at > pops[a->cycle[last]].at)
-			last = i;
-	for (uint32_t i = 0; i < a->length; i++)
-		turned.cycle[i] = a->cycle[(last + 1 + i) % a->length];
-	*a = turned;
-}
-
-bool kr_coo_shortest(const struct kr_pop *pops, uint32_t n, struct kr_coo_anomaly *out)
-{
-	struct kr_coo_anomaly best = {.length = 0};
-
-	for (uint32_t e = 0; e < n; e++) {
-		struct kr_coo_anomaly cycle = {.length = 0};
-		if (!find_way(pops, n, pops[e].to, pops[e].from, &cycle))
-			continue;
-		cycle.cycle[cycle.length++] = e;
-		turn(pops, &cycle);
-		name_cycle(pops, &cycle);
-		if (best.length == 0 || is_better(&cycle, &best))
-			best = cycle;
-	}
-	if (best.length > 0)
-		*out = best;
-	return best.length > 0;
-}

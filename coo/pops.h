@@ -69,8 +69,4 @@ KR_VEC_NAMED(kr_coo_anomalies, struct kr_coo_anomaly);
 enum kr_status kr_coo_classify_all(struct kr_mem *mem, const struct kr_pop *pops, uint32_t n,
 	struct kr_coo_anomalies *out);
 
-/* A shortest cycle of all. Theorem: on N objects there is one of at most 2 N transactions. False: there is
- * none. */
-bool kr_coo_shortest(const struct kr_pop *pops, uint32_t n, struct kr_coo_anomaly *out);
-
 #endif

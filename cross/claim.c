@@ -367,12 +367,10 @@ static enum kr_status make_graph(struct judging *j, const struct kr_check_option
 {
 	const struct kr_checker *checker =
 		options->checker ? options->checker : kr_checker_for(j->ctx->modules, options->level);
-	struct kr_pass_stats stats = {0};
 	enum kr_change change;
 	KR_TRY(kr_ir_init(&j->ir, j->ctx, j->asg, options->level, options->order));
 	enum kr_status status = kr_passes_run(&j->ir, checker->passes,
-		&(struct kr_pass_options){.dump_after = NULL}, &stats, &change, err);
-	kr_vec_done(&j->ctx->mem, &stats);
+		&(struct kr_pass_options){.dump_after = NULL}, NULL, &change, err);
 	if (status)
 		kr_ir_done(&j->ir);
 	return status;

@@ -29,18 +29,18 @@ static enum kr_status test(void *data, const struct kr_part *part, bool *holds, 
 	struct kr_analysis analysis;
 	struct kr_cut cut;
 	enum kr_status status = kr_cut_make(d->ctx, part, &cut, NULL);
+	bool made = !status;
 
 	*holds = false;
-	if (status)
-		return kr_is_limit(status) ? kr_err_set(err, status, "%s", kr_ctx_reason(d->ctx, status))
-					   : KR_OK;
-	status = kr_analyze(d->ctx, &cut.history, &analysis, NULL);
+	if (made)
+		status = kr_analyze(d->ctx, &cut.history, &analysis, NULL);
 	if (!status) {
 		*holds = repeats(d, &cut, &analysis, d->wrong) &&
 			(!d->other || repeats(d, &cut, &analysis, d->other));
 		kr_analysis_done(&analysis);
 	}
-	kr_cut_done(&cut);
+	if (made)
+		kr_cut_done(&cut);
 	return kr_is_limit(status) ? kr_err_set(err, status, "%s", kr_ctx_reason(d->ctx, status)) : KR_OK;
 }
 
@@ -85,16 +85,14 @@ enum kr_status kr_shrink_disagreement(struct kr_ctx *ctx, const struct kr_histor
 	if (!status)
 		status = kr_reduce(&r, &part, err);
 	*minimal = !status;
-	if (kr_is_limit(status)) {
-		/* what was found is cut out even though the time is over */
-		int64_t deadline = ctx->deadline_ns;
+	int64_t deadline = ctx->deadline_ns;
+	if (kr_is_limit(status)) { /* what was found is cut out even though the time is over */
 		ctx->deadline_ns = INT64_MAX;
-		ctx->stopped = KR_OK;
-		status = kr_cut_make(ctx, &part, out, err);
-		ctx->deadline_ns = deadline;
-	} else if (!status) {
-		status = kr_cut_make(ctx, &part, out, err);
+		status = ctx->stopped = KR_OK;
 	}
+	if (!status)
+		status = kr_cut_make(ctx, &part, out, err);
+	ctx->deadline_ns = deadline;
 	kr_part_done(&part);
 	return status;
 }

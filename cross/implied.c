@@ -52,10 +52,8 @@ static enum kr_status look_at_write(struct implying *m, struct writes *w, kr_key
 		is_written(w, hash, key, value);
 	if (*again)
 		return KR_OK;
-	if (!kr_table_reserve(&m->ctx->mem, &w->table) ||
-		!kr_vec_push(&m->ctx->mem, &w->all, (struct write){key, value}))
+	if (!kr_table_push(&m->ctx->mem, &w->table, hash, &w->all, (struct write){key, value}))
 		return KR_NOMEM;
-	kr_table_insert(&w->table, hash, w->all.n - 1);
 	return kr_ctx_tick(m->ctx);
 }
 

@@ -25,22 +25,14 @@ void kr_asg_done(struct kr_asg *asg)
 
 enum kr_status kr_asg_index(struct kr_asg *asg)
 {
-	uint32_t *first = KR_NEW_ARRAY(&asg->arena, uint32_t, (size_t)asg->ntxns + 2);
-	uint32_t written = 0;
+	uint32_t *first;
+	kr_version *list; /* all but the initial ones, of which each key has one */
 
-	if (!first)
-		return KR_NOMEM;
-	for (uint32_t v = 0; v < asg->nversions; v++) {
-		if (asg->versions[v].writer.i != KR_NONE) {
+	KR_TRY(kr_arena_new(&asg->arena, first, (size_t)asg->ntxns + 2));
+	KR_TRY(kr_arena_new(&asg->arena, list, asg->nversions - asg->nkeys));
+	for (uint32_t v = 0; v < asg->nversions; v++)
+		if (asg->versions[v].writer.i != KR_NONE)
 			first[asg->versions[v].writer.i + 2]++;
-			written++;
-		}
-	}
-
-	kr_version *list = KR_NEW_ARRAY(&asg->arena, kr_version, written);
-
-	if (!list)
-		return KR_NOMEM;
 	kr_index_places(first, asg->ntxns);
 	for (uint32_t v = 0; v < asg->nversions; v++)
 		if (asg->versions[v].writer.i != KR_NONE)

@@ -132,6 +132,8 @@ struct kr_asg {
 	kr_version *written;
 };
 
+extern const char *const kr_presence_names[]; /* by enum kr_presence, as in the text form */
+
 void kr_asg_init(struct kr_asg *asg, struct kr_mem *mem);
 void kr_asg_done(struct kr_asg *asg);
 

@@ -3,7 +3,7 @@
  * quoted as JSON strings, values are the last thing on their line. Linear. */
 #include "ir/asg.h"
 
-static const char *const presence_words[] =
+const char *const kr_presence_names[] =
 	{[KR_ABSENT_TXN] = "absent", [KR_PRESENT] = "present", [KR_OPEN] = "open"};
 
 /* `name` becomes a JSON string in `out`; it is scratch space, emptied. */
@@ -47,7 +47,7 @@ static void print_txns(const struct kr_asg *asg, struct kr_str *name, struct kr_
 			asg->names.txn(asg->names.data, (kr_txn){t}, name);
 			print_quoted(name, out);
 		}
-		kr_str_format(out, " %s%s", presence_words[txn->presence],
+		kr_str_format(out, " %s%s", kr_presence_names[txn->presence],
 			txn->outcome_unknown ? " unknown" : "");
 		if (txn->session != KR_NONE)
 			kr_str_format(out, " session %u", txn->session);

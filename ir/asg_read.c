@@ -1,5 +1,5 @@
 /* Text form of the ASG, the reading half; the grammar is in docs/asg.md. One line at a time into growing
- * arrays, which move into the arena of the new ASG at the end. Every reference must be to something already
+ * arrays, which the arena of the new ASG takes over at the end. Every reference must be to something already
  * read, so a line is checked when it is read and the error names it; kr_asg_verify then confirms the promises
  * of asg.h. Linear in the text. Names and values stay as texts in the arena: nothing is asked of a
  * history. */
@@ -43,19 +43,6 @@ struct reader {
 
 static enum kr_status pushed(bool done) { return done ? KR_OK : KR_NOMEM; }
 
-/* The number that a line gives to what it describes: the next one. */
-static enum kr_status read_id(struct reader *r, uint32_t next)
-{
-	const char *before = r->lex.at;
-	uint32_t id;
-
-	KR_TRY(kr_lex_u32(&r->lex, "a number", KR_NONE, &id));
-	if (id == next)
-		return KR_OK;
-	r->lex.at = before;
-	return kr_lex_fail(&r->lex, "the next number");
-}
-
 static enum kr_status read_name(struct reader *r, struct kr_text *name)
 {
 	*name = (struct kr_text){0};
@@ -66,14 +53,10 @@ static enum kr_status read_name(struct reader *r, struct kr_text *name)
 
 static enum kr_status read_presence(struct reader *r, struct kr_asg_txn *txn)
 {
-	if (kr_lex_accept(&r->lex, "present"))
-		txn->presence = KR_PRESENT;
-	else if (kr_lex_accept(&r->lex, "open"))
-		txn->presence = KR_OPEN;
-	else if (kr_lex_accept(&r->lex, "absent"))
-		txn->presence = KR_ABSENT_TXN;
-	else
-		return kr_lex_fail(&r->lex, "present, open or absent");
+	unsigned presence = KR_OPEN;
+
+	KR_TRY(kr_lex_one_of(&r->lex, kr_presence_names, KR_OPEN + 1, "present, open or absent", &presence));
+	txn->presence = (uint8_t)presence;
 	txn->outcome_unknown = kr_lex_accept(&r->lex, "unknown");
 	return txn->presence == KR_OPEN && !txn->outcome_unknown
 		? kr_lex_fail(&r->lex, "unknown, since only such a transaction is open")
@@ -86,7 +69,7 @@ static enum kr_status read_txn(struct reader *r)
 	struct kr_text name;
 	int64_t begin = 0, end = 0;
 
-	KR_TRY(read_id(r, r->txns.n));
+	KR_TRY(kr_lex_next(&r->lex, r->txns.n));
 	KR_TRY(read_name(r, &name));
 	KR_TRY(read_presence(r, &txn));
 	if (kr_lex_accept(&r->lex, "session")) {
@@ -113,7 +96,7 @@ static enum kr_status read_key(struct reader *r)
 	struct kr_asg_key key = {.first = KR_NONE};
 	struct kr_text name;
 
-	KR_TRY(read_id(r, r->keys.n));
+	KR_TRY(kr_lex_next(&r->lex, r->keys.n));
 	KR_TRY(read_name(r, &name));
 	key.open_initial = kr_lex_accept(&r->lex, "open");
 	return pushed(kr_vec_push(r->asg.mem, &r->keys, key) && kr_vec_push(r->asg.mem, &r->key_names, name));
@@ -125,9 +108,8 @@ static enum kr_status read_part(struct reader *r)
 	struct kr_asg_key key = {.first = KR_NONE};
 	struct kr_asg_part part = {.label = KR_NONE};
 
-	KR_TRY(read_id(r, r->keys.n));
-	KR_TRY(kr_lex_expect(&r->lex, "of"));
-	KR_TRY(kr_lex_u32(&r->lex, "the number of a key", r->keys.n - r->parts.n, &part.of.i));
+	KR_TRY(kr_lex_next(&r->lex, r->keys.n));
+	KR_TRY(kr_lex_field(&r->lex, "of", "the number of a key", r->keys.n - r->parts.n, &part.of.i));
 	key.open_initial = kr_lex_accept(&r->lex, "open");
 	if (kr_lex_accept(&r->lex, "label")) {
 		struct label label = {0};
@@ -178,9 +160,8 @@ static enum kr_status read_version(struct reader *r)
 	struct kr_asg_version version;
 	struct kr_text value = {0};
 
-	KR_TRY(read_id(r, r->versions.n));
-	KR_TRY(kr_lex_expect(&r->lex, "key"));
-	KR_TRY(kr_lex_u32(&r->lex, "the number of a key", r->keys.n, &version.key.i));
+	KR_TRY(kr_lex_next(&r->lex, r->versions.n));
+	KR_TRY(kr_lex_field(&r->lex, "key", "the number of a key", r->keys.n, &version.key.i));
 	KR_TRY(read_writer(r, &version));
 	if (kr_lex_accept(&r->lex, "value")) {
 		r->has_values = true;
@@ -212,7 +193,7 @@ static enum kr_status read_set(struct reader *r)
 {
 	struct kr_asg_set set = {.first = r->members.n};
 
-	KR_TRY(read_id(r, r->sets.n));
+	KR_TRY(kr_lex_next(&r->lex, r->sets.n));
 	set.complement = kr_lex_accept(&r->lex, "not");
 	KR_TRY(kr_lex_expect(&r->lex, "{"));
 	while (!kr_lex_accept(&r->lex, "}"))
@@ -239,14 +220,10 @@ static enum kr_status read_observation(struct reader *r)
 	struct kr_observation obs = {0};
 	uint32_t op;
 
-	KR_TRY(kr_lex_expect(&r->lex, "txn"));
-	KR_TRY(kr_lex_u32(&r->lex, "the number of a transaction", r->txns.n, &obs.txn.i));
-	KR_TRY(kr_lex_expect(&r->lex, "op"));
-	KR_TRY(kr_lex_u32(&r->lex, "the number of an operation", KR_ASG_OP_LAST, &op));
-	KR_TRY(kr_lex_expect(&r->lex, "key"));
-	KR_TRY(kr_lex_u32(&r->lex, "the number of a key", r->keys.n, &obs.key.i));
-	KR_TRY(kr_lex_expect(&r->lex, "set"));
-	KR_TRY(kr_lex_u32(&r->lex, "the number of a set", r->sets.n, &obs.set));
+	KR_TRY(kr_lex_field(&r->lex, "txn", "the number of a transaction", r->txns.n, &obs.txn.i));
+	KR_TRY(kr_lex_field(&r->lex, "op", "the number of an operation", KR_ASG_OP_LAST, &op));
+	KR_TRY(kr_lex_field(&r->lex, "key", "the number of a key", r->keys.n, &obs.key.i));
+	KR_TRY(kr_lex_field(&r->lex, "set", "the number of a set", r->sets.n, &obs.set));
 	obs.op = op & KR_ASG_OP_LAST;
 	obs.predicate = kr_lex_accept(&r->lex, "predicate");
 	obs.loose = kr_lex_accept(&r->lex, "loose");
@@ -259,8 +236,7 @@ static enum kr_status read_order(struct reader *r)
 	struct kr_asg_order order = {.guard = {KR_NONE}};
 
 	KR_TRY(kr_lex_u32(&r->lex, "the number of a version", r->versions.n, &order.before.i));
-	KR_TRY(kr_lex_expect(&r->lex, "<"));
-	KR_TRY(kr_lex_u32(&r->lex, "the number of a version", r->versions.n, &order.after.i));
+	KR_TRY(kr_lex_field(&r->lex, "<", "the number of a version", r->versions.n, &order.after.i));
 	if (r->versions.at[order.before.i].key.i != r->versions.at[order.after.i].key.i ||
 		order.before.i == order.after.i || r->versions.at[order.after.i].writer.i == KR_NONE)
 		return kr_lex_fail(&r->lex, "two versions of one key, the second not the initial one");
@@ -274,10 +250,8 @@ static enum kr_status read_term(struct reader *r)
 	struct kr_asg_term term;
 
 	KR_TRY(kr_ctx_tick(r->ctx));
-	KR_TRY(kr_lex_expect(&r->lex, "obs"));
-	KR_TRY(kr_lex_u32(&r->lex, "the number of an observation", r->obs.n, &term.obs.i));
-	KR_TRY(kr_lex_expect(&r->lex, "="));
-	KR_TRY(kr_lex_u32(&r->lex, "the number of a version", r->versions.n, &term.seen.i));
+	KR_TRY(kr_lex_field(&r->lex, "obs", "the number of an observation", r->obs.n, &term.obs.i));
+	KR_TRY(kr_lex_field(&r->lex, "=", "the number of a version", r->versions.n, &term.seen.i));
 	KR_TRY(kr_lex_expect(&r->lex, "weight"));
 	KR_TRY(kr_lex_i64(&r->lex, "a weight", &term.weight));
 	return pushed(kr_vec_push(r->asg.mem, &r->terms, term));
@@ -287,12 +261,9 @@ static enum kr_status read_sum(struct reader *r)
 {
 	struct kr_asg_sum sum = {.first = r->terms.n};
 
-	KR_TRY(kr_lex_expect(&r->lex, "txn"));
-	KR_TRY(kr_lex_u32(&r->lex, "the number of a transaction", r->txns.n, &sum.txn.i));
-	KR_TRY(kr_lex_expect(&r->lex, "op"));
-	KR_TRY(kr_lex_u32(&r->lex, "the number of an operation", KR_NONE, &sum.op));
-	KR_TRY(kr_lex_expect(&r->lex, "key"));
-	KR_TRY(kr_lex_u32(&r->lex, "the number of a key", r->keys.n - r->parts.n, &sum.key.i));
+	KR_TRY(kr_lex_field(&r->lex, "txn", "the number of a transaction", r->txns.n, &sum.txn.i));
+	KR_TRY(kr_lex_field(&r->lex, "op", "the number of an operation", KR_NONE, &sum.op));
+	KR_TRY(kr_lex_field(&r->lex, "key", "the number of a key", r->keys.n - r->parts.n, &sum.key.i));
 	KR_TRY(kr_lex_expect(&r->lex, "total"));
 	KR_TRY(kr_lex_i64(&r->lex, "a total", &sum.total));
 	KR_TRY(kr_lex_expect(&r->lex, "{"));
@@ -352,21 +323,12 @@ static enum kr_status read_lines(struct reader *r)
 		"txn, key, part, version, set, observe, order, sum (in this sequence) or end asg");
 }
 
-static void *seal(struct kr_asg *asg, const void *at, uint32_t n, size_t size)
-{
-	void *to = kr_arena_alloc(&asg->arena, n, size);
-
-	if (to && n)
-		memcpy(to, at, n * size);
-	return to;
-}
-
 #define SEAL(field, vec) \
 	do { \
-		asg->field = seal(asg, (vec).at, (vec).n, sizeof *(vec).at); \
+		asg->n##field = (vec).n; \
+		asg->field = kr_arena_take(&asg->arena, &(vec)); \
 		if (!asg->field) \
 			return KR_NOMEM; \
-		asg->n##field = (vec).n; \
 	} while (0)
 
 static enum kr_status seal_arrays(struct reader *r)
@@ -374,7 +336,7 @@ static enum kr_status seal_arrays(struct reader *r)
 	struct kr_asg *asg = &r->asg;
 
 	SEAL(txns, r->txns);
-	const int64_t *times = seal(asg, r->times.at, r->times.n, sizeof *times);
+	const int64_t *times = kr_arena_take(&asg->arena, &r->times);
 	if (!times)
 		return KR_NOMEM;
 	asg->times = (struct kr_asg_times){times, times + 1, 2};
@@ -450,8 +412,8 @@ static enum kr_status seal_labels(struct reader *r, struct asg_texts *texts)
 			return kr_err_set(r->lex.err, KR_BAD, "found two names for label %u, expected one",
 				label->number);
 	}
-	texts->labels = seal(&r->asg, r->labels.at, n, sizeof *r->labels.at);
-	texts->nlabels = n;
+	texts->nlabels = r->labels.n = n;
+	texts->labels = kr_arena_take(&r->asg.arena, &r->labels);
 	return texts->labels ? KR_OK : KR_NOMEM;
 }
 
@@ -473,9 +435,9 @@ static enum kr_status seal_names(struct reader *r)
 		if ((r->key_names.at[k].at != NULL) != keys)
 			return kr_err_set(r->lex.err, KR_BAD,
 				"found names for some keys, expected one for each or none");
-	texts->txns = seal(asg, r->txn_names.at, r->txn_names.n, sizeof *r->txn_names.at);
-	texts->keys = seal(asg, r->key_names.at, r->key_names.n, sizeof *r->key_names.at);
-	texts->values = seal(asg, r->values.at, r->values.n, sizeof *r->values.at);
+	texts->txns = kr_arena_take(&asg->arena, &r->txn_names);
+	texts->keys = kr_arena_take(&asg->arena, &r->key_names);
+	texts->values = kr_arena_take(&asg->arena, &r->values);
 	if (!texts->txns || !texts->keys || !texts->values)
 		return KR_NOMEM;
 	KR_TRY(seal_labels(r, texts));

@@ -126,10 +126,17 @@ static enum kr_status verify_parts(const struct kr_asg *asg, struct kr_err *err)
 	return KR_OK;
 }
 
-static enum kr_status verify_terms(const struct kr_asg *asg, uint32_t i, uint8_t *used, struct kr_err *err)
+/* `used`: per observation, whether it has terms. */
+static enum kr_status verify_sum(const struct kr_asg *asg, uint32_t i, uint8_t *used, struct kr_err *err)
 {
-	const struct kr_asg_sum *sum = &asg->sums[i];
+	const struct kr_asg_sum *sum = &asg->sums[i], *last = i ? sum - 1 : sum;
 
+	CHECK(sum->txn.i < asg->ntxns && sum->key.i < asg->nkeys - asg->nparts,
+		"sum %u names a transaction or a key beyond the last", i);
+	CHECK(last->txn.i < sum->txn.i || (last->txn.i == sum->txn.i && last->op <= sum->op),
+		"sum %u is out of order", i);
+	CHECK(sum->first <= asg->nterms && sum->count <= asg->nterms - sum->first,
+		"sum %u has terms beyond the last", i);
 	for (uint32_t j = sum->first; j < sum->first + sum->count; j++) {
 		const struct kr_asg_term *term = &asg->terms[j];
 		bool again = j > sum->first && asg->terms[j - 1].obs.i == term->obs.i;
@@ -158,20 +165,8 @@ static enum kr_status verify_sums(const struct kr_asg *asg, struct kr_err *err)
 	uint8_t *used = kr_mem_alloc(asg->mem, asg->nobs, 1);
 	enum kr_status status = used ? KR_OK : KR_NOMEM;
 
-	for (uint32_t i = 0; i < asg->nsums && !status; i++) {
-		const struct kr_asg_sum *sum = &asg->sums[i];
-		const struct kr_asg_sum *last = i ? &asg->sums[i - 1] : sum;
-
-		if (sum->txn.i >= asg->ntxns || sum->key.i >= asg->nkeys - asg->nparts)
-			status = kr_err_set(err, KR_INTERNAL,
-				"asg: sum %u names a transaction or a key beyond the last", i);
-		else if (last->txn.i > sum->txn.i || (last->txn.i == sum->txn.i && last->op > sum->op))
-			status = kr_err_set(err, KR_INTERNAL, "asg: sum %u is out of order", i);
-		else if (sum->first > asg->nterms || sum->count > asg->nterms - sum->first)
-			status = kr_err_set(err, KR_INTERNAL, "asg: sum %u has terms beyond the last", i);
-		else
-			status = verify_terms(asg, i, used, err);
-	}
+	for (uint32_t i = 0; i < asg->nsums && !status; i++)
+		status = verify_sum(asg, i, used, err);
 	kr_mem_free(asg->mem, used, asg->nobs, 1);
 	return status;
 }

@@ -271,26 +271,26 @@ static enum kr_status fill(struct kr_ir *ir, struct kr_clock *c)
 	return status;
 }
 
-static enum kr_status allocate_rows(struct kr_mem *mem, struct kr_clock *c)
+static enum kr_status allocate_rows(struct kr_clock *c)
 {
 	c->stride = (c->nchains + ROW_PAD - 1) / ROW_PAD * ROW_PAD;
 	c->words = (uint32_t)KR_BITS_WORDS(c->nchains ? c->nchains : 1);
 	size_t cells, words;
 	if (!kr_mul(c->nnodes, c->stride, &cells) || !kr_mul(c->nnodes, c->words, &words))
 		return KR_NOMEM;
-	KR_TRY(kr_mem_new(mem, c->rows, cells));
-	KR_TRY(kr_mem_new(mem, c->changed, words));
-	return kr_mem_new(mem, c->pending, KR_BITS_WORDS(c->nnodes));
+	KR_TRY(kr_arena_new(&c->arena, c->rows, cells));
+	KR_TRY(kr_arena_new(&c->arena, c->changed, words));
+	return kr_arena_new(&c->arena, c->pending, KR_BITS_WORDS(c->nnodes));
 }
 
 static enum kr_status rank_nodes(const struct kr_ir *ir, struct kr_clock *c, bool *cyclic)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
 	kr_node *order = kr_mem_alloc(mem, ir->nnodes, sizeof *order);
-	c->rank = kr_mem_alloc(mem, ir->nnodes, sizeof *c->rank);
-	c->by_rank = kr_mem_alloc(mem, ir->nnodes, sizeof *c->by_rank);
-	c->chain = kr_mem_alloc(mem, ir->nnodes, sizeof *c->chain);
-	c->position = kr_mem_alloc(mem, ir->nnodes, sizeof *c->position);
+	c->rank = KR_NEW_ARRAY(&c->arena, uint32_t, ir->nnodes);
+	c->by_rank = KR_NEW_ARRAY(&c->arena, uint32_t, ir->nnodes);
+	c->chain = KR_NEW_ARRAY(&c->arena, uint32_t, ir->nnodes);
+	c->position = KR_NEW_ARRAY(&c->arena, uint32_t, ir->nnodes);
 	enum kr_status status = KR_NOMEM;
 	if (order && c->rank && c->by_rank && c->chain && c->position)
 		status = kr_ir_topological(ir, order, cyclic);
@@ -310,14 +310,13 @@ enum kr_status kr_clock_build(struct kr_ir *ir, bool *cyclic)
 	struct kr_clock *c = kr_mem_alloc(mem, 1, sizeof *c);
 	if (!c)
 		return KR_NOMEM;
-	c->nnodes = ir->nnodes;
-	c->cyclic.i = KR_NONE;
+	*c = (struct kr_clock){.arena = {.mem = mem}, .nnodes = ir->nnodes, .cyclic = {KR_NONE}};
 	enum kr_status status = rank_nodes(ir, c, cyclic);
 	if (!status && !*cyclic) {
 		status = make_cover(ir, c, &cover);
 		cover_done(mem, &cover, ir->nnodes);
 		if (!status)
-			status = allocate_rows(mem, c);
+			status = allocate_rows(c);
 		if (!status)
 			status = fill(ir, c);
 	}
@@ -331,14 +330,7 @@ enum kr_status kr_clock_build(struct kr_ir *ir, bool *cyclic)
 
 void kr_clock_free(struct kr_mem *mem, struct kr_clock *c)
 {
-	if (!c)
-		return;
-	kr_mem_free(mem, c->chain, c->nnodes, sizeof *c->chain);
-	kr_mem_free(mem, c->position, c->nnodes, sizeof *c->position);
-	kr_mem_free(mem, c->rank, c->nnodes, sizeof *c->rank);
-	kr_mem_free(mem, c->by_rank, c->nnodes, sizeof *c->by_rank);
-	kr_mem_free(mem, c->rows, (size_t)c->nnodes * c->stride, sizeof *c->rows);
-	kr_mem_free(mem, c->changed, (size_t)c->nnodes * c->words, sizeof *c->changed);
-	kr_mem_free(mem, c->pending, KR_BITS_WORDS(c->nnodes), sizeof *c->pending);
+	if (c)
+		kr_arena_done(&c->arena);
 	kr_mem_free(mem, c, 1, sizeof *c);
 }

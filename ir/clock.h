@@ -11,6 +11,7 @@
 #include "ir/ir.h"
 
 struct kr_clock {
+	struct kr_arena arena;
 	uint32_t nchains, stride; /* row length in entries */
 	uint32_t nnodes;
 	uint32_t *chain;          /* per node: its chain, or KR_NONE when not tracked */

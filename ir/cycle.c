@@ -8,67 +8,120 @@
 
 enum { CYCLE_TRIES = 64 };
 
-struct components {
+/* ---- strong components ---- */
+
+struct walk {
 	struct kr_arena arena;
 	const struct kr_ir *ir;
-	uint32_t *number; /* per node: order of discovery, from 1; 0: not yet */
-	/* per node: least number reachable within its component so far; once closed: the component's
-	 * number */
-	uint32_t *low;
-	uint32_t *edge; /* per node: next edge to walk */
-	uint8_t *open;  /* per node: on the stack of its component */
-	KR_VEC(uint32_t) path;
-	KR_VEC(uint32_t) stack;
-	uint32_t count;
+	const struct kr_ir_chosen *chosen;
+	uint32_t *component; /* KR_NONE: none yet */
+	uint32_t *number;    /* in the order of first visits; 0: not visited */
+	uint32_t *low;       /* the least number of an open node that the node is known to reach */
+	/* where the node's walk stands: a known edge by its index, chosen ones behind them, KR_NONE at the
+	 * end */
+	uint32_t *step;
+	uint32_t *path; /* nodes whose walk is not over, the deepest last */
+	uint32_t *open; /* visited nodes without a component */
+	uint32_t npath, nopen, visited, components;
 };
 
-static enum kr_status enter(struct components *c, uint32_t v)
+static bool takes_part(const struct walk *w, uint32_t node)
 {
-	struct kr_mem *mem = &c->ir->ctx->mem;
-	c->number[v] = c->low[v] = ++c->count;
-	c->edge[v] = c->ir->head.at[v];
-	c->open[v] = 1;
-	return kr_vec_push(mem, &c->path, v) && kr_vec_push(mem, &c->stack, v) ? KR_OK : KR_NOMEM;
+	return !w->chosen || w->chosen->rank[node] == KR_NONE;
 }
 
-/* All edges of v are walked: closes its component if v is its root, and tells its predecessor on the path. */
-static void leave(struct components *c, uint32_t v)
+/* Chosen edges come after known ones. */
+static uint32_t known_or_chosen(const struct walk *w, uint32_t node, uint32_t known)
 {
-	c->path.n--;
-	if (c->low[v] == c->number[v]) {
-		uint32_t x;
-		do {
-			x = kr_vec_pop(&c->stack);
-			c->open[x] = 0;
-			c->low[x] = c->number[v];
-		} while (x != v);
-	}
-	if (c->path.n > 0) {
-		uint32_t up = c->path.at[c->path.n - 1];
-		if (c->open[v] && c->low[v] < c->low[up])
-			c->low[up] = c->low[v];
-	}
+	if (known != KR_NONE || !w->chosen || w->chosen->head[node] == KR_NONE)
+		return known;
+	return w->ir->edges.n + w->chosen->head[node];
 }
 
-static enum kr_status explore(struct components *c, uint32_t root)
+static void enter(struct walk *w, uint32_t node)
 {
-	KR_TRY(enter(c, root));
-	while (c->path.n > 0) {
-		uint32_t v = c->path.at[c->path.n - 1], e = c->edge[v];
-		if (e == KR_NONE) {
-			leave(c, v);
+	kr_txn t = kr_ir_txn(w->ir, (kr_node){node});
+	bool active = t.i == KR_NONE || !w->chosen || w->chosen->active[t.i];
+	w->number[node] = w->low[node] = ++w->visited;
+	w->step[node] = known_or_chosen(w, node, active ? w->ir->head.at[node] : KR_NONE);
+	w->path[w->npath++] = node;
+	w->open[w->nopen++] = node;
+}
+
+/* Where the node's next edge leads. */
+static uint32_t take_step(struct walk *w, uint32_t node)
+{
+	uint32_t i = w->step[node], known = w->ir->edges.n;
+	if (i < known) {
+		w->step[node] = known_or_chosen(w, node, w->ir->next.at[i]);
+		return w->ir->edges.at[i].to.i;
+	}
+	const struct kr_ir_arc *arc = &w->chosen->arcs[i - known];
+	w->step[node] = arc->next == KR_NONE ? KR_NONE : known + arc->next;
+	return arc->to;
+}
+
+static void lower(struct walk *w, uint32_t node, uint32_t low)
+{
+	if (low < w->low[node])
+		w->low[node] = low;
+}
+
+/* The deepest node's walk is over. */
+static void leave(struct walk *w)
+{
+	uint32_t node = w->path[--w->npath], member;
+	if (w->npath > 0)
+		lower(w, w->path[w->npath - 1], w->low[node]);
+	if (w->low[node] < w->number[node])
+		return;
+	do {
+		member = w->open[--w->nopen];
+		w->component[member] = w->components;
+	} while (member != node);
+	w->components++;
+}
+
+static enum kr_status walk_from(struct walk *w, uint32_t node)
+{
+	enter(w, node);
+	while (w->npath > 0) {
+		node = w->path[w->npath - 1];
+		if (w->step[node] == KR_NONE) {
+			leave(w);
 			continue;
 		}
-		uint32_t to = c->ir->edges.at[e].to.i;
-		c->edge[v] = c->ir->next.at[e];
-		if (c->number[to] == 0)
-			KR_TRY(enter(c, to));
-		else if (c->open[to] && c->number[to] < c->low[v])
-			c->low[v] = c->number[to];
-		KR_TRY(kr_ctx_tick(c->ir->ctx));
+		uint32_t to = take_step(w, node);
+		if (takes_part(w, to) && w->number[to] == 0)
+			enter(w, to);
+		else if (takes_part(w, to) && w->component[to] == KR_NONE)
+			lower(w, node, w->number[to]);
+		KR_TRY(kr_ctx_tick(w->ir->ctx));
 	}
 	return KR_OK;
 }
+
+enum kr_status kr_ir_components(const struct kr_ir *ir, const struct kr_ir_chosen *chosen,
+	uint32_t *component)
+{
+	uint32_t n = ir->nnodes;
+	struct walk w = {.arena = {.mem = &ir->ctx->mem}, .ir = ir, .chosen = chosen, .component = component};
+	w.number = KR_NEW_ARRAY(&w.arena, uint32_t, n);
+	w.low = KR_NEW_ARRAY(&w.arena, uint32_t, n);
+	w.step = KR_NEW_ARRAY(&w.arena, uint32_t, n);
+	w.path = KR_NEW_ARRAY(&w.arena, uint32_t, n);
+	w.open = KR_NEW_ARRAY(&w.arena, uint32_t, n);
+	enum kr_status status = w.number && w.low && w.step && w.path && w.open ? KR_OK : KR_NOMEM;
+	memset(component, 0xff, (size_t)n * sizeof *component);
+	for (uint32_t v = 0; v < n && !status; v++) {
+		if (takes_part(&w, v) && w.number[v] == 0)
+			status = walk_from(&w, v);
+	}
+	kr_arena_done(&w.arena);
+	return status;
+}
+
+/* ---- the cycle ---- */
 
 static bool better(const struct kr_ir *ir, const struct kr_path *a, const struct kr_path *b)
 {
@@ -96,16 +149,15 @@ static enum kr_status cycle_through(const struct kr_ir *ir, uint32_t edge, struc
 	return found ? KR_OK : KR_INTERNAL;
 }
 
-static enum kr_status best_cycle(const struct components *c, struct kr_path *best)
+static enum kr_status best_cycle(const struct kr_ir *ir, const uint32_t *component, struct kr_path *best)
 {
-	const struct kr_ir *ir = c->ir;
 	struct kr_path cycle = {0};
 	enum kr_status status = KR_OK;
 	unsigned tries = 0;
 	for (uint32_t e = 0; e < ir->edges.n && tries < CYCLE_TRIES && !status; e++) {
 		const struct kr_edge *edge = &ir->edges.at[e];
 		/* orders alone are acyclic */
-		if (edge->kind > KR_RW || c->low[edge->from.i] != c->low[edge->to.i])
+		if (edge->kind > KR_RW || component[edge->from.i] != component[edge->to.i])
 			continue;
 		tries++;
 		status = cycle_through(ir, e, &cycle);
@@ -122,21 +174,11 @@ static enum kr_status best_cycle(const struct components *c, struct kr_path *bes
 static enum kr_status find_cycle(const struct kr_ir *ir, struct kr_path *best)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
-	struct components c = {.arena = {.mem = mem}, .ir = ir};
-	c.number = kr_arena_alloc(&c.arena, ir->nnodes, sizeof *c.number);
-	c.low = kr_arena_alloc(&c.arena, ir->nnodes, sizeof *c.low);
-	c.edge = kr_arena_alloc(&c.arena, ir->nnodes, sizeof *c.edge);
-	c.open = kr_arena_alloc(&c.arena, ir->nnodes, 1);
-	enum kr_status status = c.number && c.low && c.edge && c.open ? KR_OK : KR_NOMEM;
-	for (uint32_t v = 0; v < ir->nnodes && !status; v++) {
-		if (c.number[v] == 0)
-			status = explore(&c, v);
-	}
+	uint32_t *component = kr_mem_alloc(mem, ir->nnodes, sizeof *component);
+	enum kr_status status = component ? kr_ir_components(ir, NULL, component) : KR_NOMEM;
 	if (!status)
-		status = best_cycle(&c, best);
-	kr_arena_done(&c.arena);
-	kr_vec_done(mem, &c.path);
-	kr_vec_done(mem, &c.stack);
+		status = best_cycle(ir, component, best);
+	kr_mem_free(mem, component, ir->nnodes, sizeof *component);
 	return status;
 }
 

@@ -62,8 +62,8 @@ static enum kr_status link_siblings(struct kr_ir *ir)
 	const struct kr_asg *asg = ir->asg;
 	struct kr_siblings *s = &ir->siblings;
 	size_t words = KR_BITS_WORDS(asg->nobs);
-	s->has = kr_mem_alloc(mem, words, sizeof *s->has);
-	s->before = kr_mem_alloc(mem, words, sizeof *s->before);
+	s->has = KR_NEW_ARRAY(&ir->arena, uint64_t, words);
+	s->before = KR_NEW_ARRAY(&ir->arena, uint32_t, words);
 	uint32_t *last = kr_mem_alloc(mem, asg->nkeys, sizeof *last);
 	bool ok = s->has && s->before && last;
 	if (ok)
@@ -72,7 +72,7 @@ static enum kr_status link_siblings(struct kr_ir *ir)
 		s->before[w] = s->n;
 		s->n += (uint32_t)__builtin_popcountll(s->has[w]);
 	}
-	ok = ok && (s->next = kr_mem_alloc(mem, s->n, sizeof *s->next)) != NULL;
+	ok = ok && kr_arena_new(&ir->arena, s->next, s->n) == KR_OK;
 	if (ok && s->n > 0) {
 		memset(last, 0, asg->nkeys * sizeof *last);
 		join_siblings(asg, s, last);
@@ -85,17 +85,17 @@ static enum kr_status allocate(struct kr_ir *ir)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
 	const struct kr_asg *asg = ir->asg;
-	KR_TRY(kr_mem_new(mem, ir->source, asg->nobs));
-	KR_TRY(kr_mem_new(mem, ir->source_age, asg->nobs));
-	KR_TRY(kr_mem_new(mem, ir->presence, asg->ntxns));
-	KR_TRY(kr_mem_new(mem, ir->presence_why, asg->ntxns));
+	kr_arena_init(&ir->arena, mem);
+	KR_TRY(kr_arena_new(&ir->arena, ir->source, asg->nobs));
+	KR_TRY(kr_arena_new(&ir->arena, ir->source_age, asg->nobs));
+	KR_TRY(kr_arena_new(&ir->arena, ir->presence, asg->ntxns));
+	KR_TRY(kr_arena_new(&ir->arena, ir->presence_why, asg->ntxns));
 	if (!kr_vec_reserve(mem, &ir->head, ir->nnodes))
 		return KR_NOMEM;
 	for (uint32_t o = 0; o < asg->nobs; o++)
 		ir->source[o].i = KR_NONE;
-	for (uint32_t t = 0; t < asg->ntxns; t++) {
+	for (uint32_t t = 0; t < asg->ntxns; t++)
 		ir->presence[t] = asg->txns[t].presence;
-	}
 	for (uint32_t v = 0; v < ir->nnodes; v++)
 		ir->head.at[ir->head.n++] = KR_NONE;
 	KR_TRY(link_siblings(ir));
@@ -124,15 +124,9 @@ void kr_ir_done(struct kr_ir *ir)
 	kr_vec_done(mem, &ir->edges);
 	kr_vec_done(mem, &ir->next);
 	kr_vec_done(mem, &ir->head);
-	kr_mem_free(mem, ir->source, ir->asg->nobs, sizeof *ir->source);
-	kr_mem_free(mem, ir->source_age, ir->asg->nobs, sizeof *ir->source_age);
-	kr_mem_free(mem, ir->siblings.has, KR_BITS_WORDS(ir->asg->nobs), sizeof *ir->siblings.has);
-	kr_mem_free(mem, ir->siblings.before, KR_BITS_WORDS(ir->asg->nobs), sizeof *ir->siblings.before);
-	kr_mem_free(mem, ir->siblings.next, ir->siblings.n, sizeof *ir->siblings.next);
-	kr_mem_free(mem, ir->presence, ir->asg->ntxns, sizeof *ir->presence);
-	kr_mem_free(mem, ir->presence_why, ir->asg->ntxns, sizeof *ir->presence_why);
+	kr_arena_done(&ir->arena);
 	kr_clock_free(mem, ir->clock);
-	kr_units_free(mem, ir->asg, ir->units);
+	kr_units_free(mem, ir->units);
 	kr_vec_done(mem, &ir->undecided);
 	if (ir->conflict) {
 		kr_proof_done(ir->conflict);

@@ -56,6 +56,7 @@ struct kr_tallies { uint32_t n; struct { char name[KR_TALLY_NAME]; int64_t value
 
 struct kr_ir {
 	struct kr_ctx *ctx;              /* limits and memory */
+	struct kr_arena arena;           /* holds what has a fixed size */
 	const struct kr_asg *asg;        /* borrowed */
 	const struct kr_level *level;
 	enum kr_order order;
@@ -198,6 +199,23 @@ bool kr_ir_writes_before(const struct kr_ir *ir, kr_txn a, kr_txn b);
  * observer; or by kr_ir_other_sight? O(versions of the key). Without the clock only by the last. */
 bool kr_ir_impossible(const struct kr_ir *ir, kr_obs o, kr_version v);
 
+/* Edges that were chosen, laid over the known ones. An arc: the node that it enters, the next one out of the
+ * same node or KR_NONE. */
+struct kr_ir_arc { uint32_t to, next; };
+struct kr_ir_chosen {
+	const uint8_t *active;   /* per transaction: does it take part? */
+	const uint32_t *rank;    /* per node: KR_NONE; else it takes no part */
+	const uint32_t *head;    /* per node: a chosen edge out of it, or KR_NONE */
+	const struct kr_ir_arc *arcs;
+};
+
+/* Strongly connected components of the known graph, with chosen edges over it unless that is NULL: an edge is
+ * on a cycle iff both of its ends are in one. `component` (nnodes, the caller's) gets equal numbers for nodes
+ * that reach each other, different ones for others, and KR_NONE for nodes that take no part. O(nodes +
+ * edges). */
+enum kr_status kr_ir_components(const struct kr_ir *ir, const struct kr_ir_chosen *chosen,
+	uint32_t *component);
+
 /* Finds a short cycle of known edges (there must be one) and records it as ir->conflict. O(edges) for each of
  * a bounded number of tries. */
 enum kr_status kr_ir_conflict(struct kr_ir *ir);
@@ -213,13 +231,10 @@ struct kr_ir_counts {
 enum kr_status kr_ir_count(const struct kr_ir *ir, struct kr_ir_counts *out);
 
 /* Text form, with the ASG's before it; reading what was printed gives an equal IR (clock and conflict apart).
- * Grammar: docs/ir.md. `asg` is filled and then borrowed by `ir`. */
+ * Grammar: docs/ir.md. `asg` is filled and then borrowed by `ir`. Of a text with an ASG alone the IR is made,
+ * with that order. */
 void kr_ir_print(const struct kr_ir *ir, struct kr_str *out);
 enum kr_status kr_ir_read(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *ctx,
-	const struct kr_level *level, const char *text, struct kr_err *err);
-
-/* The same, but of a text with an ASG alone the IR is made, with that order. */
-enum kr_status kr_ir_read_or_init(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *ctx,
 	const struct kr_level *level, enum kr_order order, const char *text, struct kr_err *err);
 
 /* Checks every structural promise of this header; KR_INTERNAL names the first that is broken. */

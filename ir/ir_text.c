@@ -10,8 +10,6 @@
 
 static const char *const model_names[] =
 	{[KR_NODES_TXN] = "txn", [KR_NODES_BEGIN_COMMIT] = "begin-commit", [KR_NODES_PREFIX] = "prefix"};
-static const char *const presence_names[] =
-	{[KR_ABSENT_TXN] = "absent", [KR_PRESENT] = "present", [KR_OPEN] = "open"};
 static const char *const rule_names[KR_RULES] = {"given", "source", "reader", "later", "writers", "update"};
 
 const char *kr_rule_name(enum kr_rule rule) { return (unsigned)rule < KR_RULES ? rule_names[rule] : "none"; }
@@ -48,7 +46,7 @@ static void print_presences(const struct kr_ir *ir, struct kr_str *out)
 	for (uint32_t t = 0; t < ir->asg->ntxns; t++) {
 		if (ir->presence[t] == ir->asg->txns[t].presence && ir->presence_why[t] == 0)
 			continue;
-		kr_str_format(out, "presence txn %u %s", t, presence_names[ir->presence[t]]);
+		kr_str_format(out, "presence txn %u %s", t, kr_presence_names[ir->presence[t]]);
 		if (ir->presence_why[t] > 0)
 			kr_str_format(out, " why %u", ir->presence_why[t] - 1);
 		kr_str_add(out, "\n");
@@ -103,19 +101,6 @@ struct reader {
 	struct kr_ir *ir;
 };
 
-/* Takes one of `names`. */
-static enum kr_status read_name(struct kr_lex *lex, const char *const *names, unsigned n, const char *what,
-	unsigned *out)
-{
-	for (unsigned i = 0; i < n; i++) {
-		if (kr_lex_accept(lex, names[i])) {
-			*out = i;
-			return KR_OK;
-		}
-	}
-	return kr_lex_fail(lex, what);
-}
-
 static bool accept_fact(struct reader *r)
 {
 	for (unsigned i = 0; i < KR_FACTS; i++) {
@@ -156,10 +141,8 @@ static enum kr_status read_presence(struct reader *r)
 	uint32_t t, why = KR_NONE;
 	unsigned presence = KR_OPEN;
 
-	KR_TRY(kr_lex_expect(&r->lex, "txn"));
-	KR_TRY(kr_lex_u32(&r->lex, "the number of a transaction", ir->asg->ntxns, &t));
-	KR_TRY(read_name(&r->lex, presence_names, KR_COUNT(presence_names), "present, open or absent",
-		&presence));
+	KR_TRY(kr_lex_field(&r->lex, "txn", "the number of a transaction", ir->asg->ntxns, &t));
+	KR_TRY(kr_lex_one_of(&r->lex, kr_presence_names, KR_OPEN + 1, "present, open or absent", &presence));
 	ir->presence[t] = (uint8_t)presence;
 	if (kr_lex_accept(&r->lex, "why"))
 		KR_TRY(kr_lex_u32(&r->lex, "the number of an observation", ir->asg->nobs, &why));
@@ -172,10 +155,8 @@ static enum kr_status read_source(struct reader *r)
 	const struct kr_asg *asg = r->ir->asg;
 	uint32_t o;
 
-	KR_TRY(kr_lex_expect(&r->lex, "obs"));
-	KR_TRY(kr_lex_u32(&r->lex, "the number of an observation", asg->nobs, &o));
-	KR_TRY(kr_lex_expect(&r->lex, "="));
-	KR_TRY(kr_lex_u32(&r->lex, "the number of a version", asg->nversions, &r->ir->source[o].i));
+	KR_TRY(kr_lex_field(&r->lex, "obs", "the number of an observation", asg->nobs, &o));
+	KR_TRY(kr_lex_field(&r->lex, "=", "the number of a version", asg->nversions, &r->ir->source[o].i));
 	if (kr_lex_accept(&r->lex, "age"))
 		KR_TRY(kr_lex_u32(&r->lex, "a number of edges", KR_NONE, &r->ir->source_age[o]));
 	return KR_OK;
@@ -196,23 +177,16 @@ static enum kr_status read_edge(struct reader *r)
 {
 	uint32_t from, to, why = KR_NONE;
 	uint8_t kind = 0;
-	const char *before = r->lex.at;
-	uint32_t index;
 	unsigned rule = KR_RULE_GIVEN;
 
-	KR_TRY(kr_lex_u32(&r->lex, "a number", KR_NONE, &index));
-	if (index != r->ir->edges.n) {
-		r->lex.at = before;
-		return kr_lex_fail(&r->lex, "the next number");
-	}
+	KR_TRY(kr_lex_next(&r->lex, r->ir->edges.n));
 	KR_TRY(read_kind(&r->lex, &kind));
 	KR_TRY(kr_lex_u32(&r->lex, "the number of a node", r->ir->nnodes, &from));
-	KR_TRY(kr_lex_expect(&r->lex, "->"));
-	KR_TRY(kr_lex_u32(&r->lex, "the number of a node", r->ir->nnodes, &to));
+	KR_TRY(kr_lex_field(&r->lex, "->", "the number of a node", r->ir->nnodes, &to));
 	if (kr_lex_accept(&r->lex, "why"))
 		KR_TRY(kr_lex_u32(&r->lex, "the number of an observation or key", KR_NONE, &why));
 	if (kr_lex_accept(&r->lex, "rule")) {
-		KR_TRY(read_name(&r->lex, rule_names, KR_RULES,
+		KR_TRY(kr_lex_one_of(&r->lex, rule_names, KR_RULES,
 			"a rule (given, source, reader, later, writers, update)", &rule));
 	}
 	return kr_ir_add_edge(r->ir, (struct kr_edge){{from}, {to}, why, kind, (uint8_t)rule});
@@ -261,7 +235,7 @@ static enum kr_status read_head(struct kr_lex *lex, const struct kr_level *level
 	KR_TRY(kr_lex_expect(lex, "nodes"));
 	KR_TRY(kr_lex_expect(lex, model_names[level->model])); /* that of the level */
 	KR_TRY(kr_lex_expect(lex, "order"));
-	KR_TRY(read_name(lex, orders, KR_COUNT(orders), "none, session or realtime", &found));
+	KR_TRY(kr_lex_one_of(lex, orders, KR_COUNT(orders), "none, session or realtime", &found));
 	*order = (enum kr_order)found;
 	return kr_lex_end(lex);
 }
@@ -290,23 +264,21 @@ static enum kr_status verify(const struct kr_ir *ir, struct kr_err *err)
 /* Is there nothing but blank lines and comments? */
 static bool is_over(struct kr_lex lex) { return !kr_lex_line(&lex); }
 
-/* `alone`: the order of an IR that is made if none follows the ASG; NULL: one must. */
-static enum kr_status read_text(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *ctx,
-	const struct kr_level *level, const enum kr_order *alone, const char *text, struct kr_err *err)
+enum kr_status kr_ir_read(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *ctx,
+	const struct kr_level *level, enum kr_order order, const char *text, struct kr_err *err)
 {
 	struct kr_ir read = {0};
 	struct reader r = {.lex = {.at = text, .line = 1, .err = err}, .ir = &read};
-	enum kr_order order = KR_ORDER_NONE;
 
 	KR_TRY(kr_asg_read(asg, ctx, text, &r.lex.at, err));
 	for (const char *at = text; at < r.lex.at; at++)
 		r.lex.line += *at == '\n';
 
-	bool made = alone && is_over(r.lex);
+	bool made = is_over(r.lex);
 	enum kr_status status = made ? KR_OK : read_head(&r.lex, level, &order);
 
 	if (!status)
-		status = kr_ir_init(&read, ctx, asg, level, made ? *alone : order);
+		status = kr_ir_init(&read, ctx, asg, level, order);
 	if (!status && !made) {
 		drop_edges(&read);
 		status = read_lines(&r);
@@ -320,16 +292,4 @@ static enum kr_status read_text(struct kr_ir *ir, struct kr_asg *asg, struct kr_
 	}
 	*ir = read;
 	return KR_OK;
-}
-
-enum kr_status kr_ir_read(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *ctx,
-	const struct kr_level *level, const char *text, struct kr_err *err)
-{
-	return read_text(ir, asg, ctx, level, NULL, text, err);
-}
-
-enum kr_status kr_ir_read_or_init(struct kr_ir *ir, struct kr_asg *asg, struct kr_ctx *ctx,
-	const struct kr_level *level, enum kr_order order, const char *text, struct kr_err *err)
-{
-	return read_text(ir, asg, ctx, level, &order, text, err);
 }

@@ -16,8 +16,6 @@ static enum kr_status verify_wr(const struct kr_ir *ir, uint32_t index, struct k
 {
 	const struct kr_edge *e = &ir->edges.at[index];
 
-	KR_IR_CHECK(e->why < ir->asg->nobs, "wr edge %u names observation %u of %u", index, e->why,
-		ir->asg->nobs);
 	KR_IR_CHECK(e->rule == KR_RULE_GIVEN || e->rule == KR_RULE_SOURCE, "wr edge %u has rule %u", index,
 		e->rule);
 
@@ -38,8 +36,6 @@ static enum kr_status verify_rw(const struct kr_ir *ir, uint32_t index, struct k
 {
 	const struct kr_edge *e = &ir->edges.at[index];
 
-	KR_IR_CHECK(e->why < ir->asg->nobs, "rw edge %u names observation %u of %u", index, e->why,
-		ir->asg->nobs);
 	KR_IR_CHECK(e->rule == KR_RULE_LATER, "rw edge %u has rule %u", index, e->rule);
 
 	const struct kr_observation *obs = &ir->asg->obs[e->why];
@@ -66,10 +62,6 @@ static enum kr_status verify_rw(const struct kr_ir *ir, uint32_t index, struct k
 static enum kr_status verify_reader(const struct kr_ir *ir, uint32_t index, struct kr_err *err)
 {
 	const struct kr_edge *e = &ir->edges.at[index];
-
-	KR_IR_CHECK(e->why < ir->asg->nobs, "ww edge %u names observation %u of %u", index, e->why,
-		ir->asg->nobs);
-
 	const struct kr_observation *obs = &ir->asg->obs[e->why];
 	kr_version seen = ir->source[e->why];
 	kr_txn from = kr_ir_txn(ir, e->from);
@@ -95,10 +87,6 @@ static enum kr_status verify_reader(const struct kr_ir *ir, uint32_t index, stru
 static enum kr_status verify_update(const struct kr_ir *ir, uint32_t index, struct kr_err *err)
 {
 	const struct kr_edge *e = &ir->edges.at[index];
-
-	KR_IR_CHECK(e->why < ir->asg->nobs, "ww edge %u names observation %u of %u", index, e->why,
-		ir->asg->nobs);
-
 	const struct kr_observation *obs = &ir->asg->obs[e->why];
 	kr_version seen = ir->source[e->why];
 	kr_txn to = kr_ir_txn(ir, e->to);
@@ -193,6 +181,8 @@ static enum kr_status verify_edge(const struct kr_ir *ir, uint32_t index, struct
 {
 	const struct kr_edge *e = &ir->edges.at[index];
 	bool dependency = e->kind == KR_WR || e->kind == KR_WW || e->kind == KR_RW;
+	bool by_sight = e->kind == KR_WR || e->kind == KR_RW || e->rule == KR_RULE_READER ||
+		e->rule == KR_RULE_UPDATE;
 
 	KR_IR_CHECK(e->from.i < ir->nnodes && e->to.i < ir->nnodes, "edge %u joins nodes beyond the last",
 		index);
@@ -209,13 +199,14 @@ static enum kr_status verify_edge(const struct kr_ir *ir, uint32_t index, struct
 		KR_IR_CHECK(kr_ir_is_present(ir, from) && kr_ir_is_present(ir, to),
 			"edge %u joins transactions that may be absent", index);
 	}
+	KR_IR_CHECK(!by_sight || e->why < ir->asg->nobs, "%s edge %u names observation %u of %u",
+		kr_edge_name((enum kr_edge_kind)e->kind), index, e->why, ir->asg->nobs);
 	switch ((enum kr_edge_kind)e->kind) {
 	case KR_WR: return verify_wr(ir, index, err);
 	case KR_WW:
-		if (e->rule == KR_RULE_READER || e->rule == KR_RULE_UPDATE)
-			return e->rule == KR_RULE_READER ? verify_reader(ir, index, err)
-							 : verify_update(ir, index, err);
-		return verify_ww(ir, index, err);
+		return e->rule == KR_RULE_READER    ? verify_reader(ir, index, err)
+			: e->rule == KR_RULE_UPDATE ? verify_update(ir, index, err)
+						    : verify_ww(ir, index, err);
 	case KR_RW: return verify_rw(ir, index, err);
 	case KR_SO: return verify_so(ir, index, err);
 	case KR_RT: return verify_rt(ir, index, err);

@@ -7,18 +7,21 @@
 
 #include "ir/pattern.h"
 
+/* Is the level's id in the list? `ids` ends with NULL; NULL: it is empty. */
+static inline bool kr_level_is_among(const struct kr_level *level, const char *const *ids)
+{
+	while (ids && *ids && strcmp(*ids, level->id) != 0)
+		ids++;
+	return ids && *ids;
+}
+
 /* The strongest order with which a implies b by its descriptor; -1: none. */
 static inline int kr_level_implies(const struct kr_level *a, const struct kr_level *b)
 {
 	int order = KR_ORDER_REALTIME;
 
-	for (const char *const *id = b->implied_by; id && *id; id++)
-		if (strcmp(*id, a->id) == 0)
-			return order;
-	for (; order >= 0; order--)
-		for (const char *const *id = a->implies[order]; id && *id; id++)
-			if (strcmp(*id, b->id) == 0)
-				return order;
+	while (order >= 0 && !kr_level_is_among(a, b->implied_by) && !kr_level_is_among(b, a->implies[order]))
+		order--;
 	return order;
 }
 

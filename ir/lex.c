@@ -5,7 +5,10 @@
  * overflow. */
 #include "ir/lex.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/str.h"
 
 #define FOUND_MOST 40 /* bytes of the offending word shown in errors */
 
@@ -98,6 +101,37 @@ enum kr_status kr_lex_u32(struct kr_lex *lex, const char *what, uint32_t limit, 
 	return KR_OK;
 }
 
+enum kr_status kr_lex_next(struct kr_lex *lex, uint32_t next)
+{
+	const char *before = lex->at;
+	uint32_t id;
+
+	KR_TRY(kr_lex_u32(lex, "a number", KR_NONE, &id));
+	if (id == next)
+		return KR_OK;
+	lex->at = before;
+	return kr_lex_fail(lex, "the next number");
+}
+
+enum kr_status kr_lex_field(struct kr_lex *lex, const char *word, const char *what, uint32_t limit,
+	uint32_t *out)
+{
+	KR_TRY(kr_lex_expect(lex, word));
+	return kr_lex_u32(lex, what, limit, out);
+}
+
+enum kr_status kr_lex_one_of(struct kr_lex *lex, const char *const *words, unsigned n, const char *what,
+	unsigned *out)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (kr_lex_accept(lex, words[i])) {
+			*out = i;
+			return KR_OK;
+		}
+	}
+	return kr_lex_fail(lex, what);
+}
+
 enum kr_status kr_lex_i64(struct kr_lex *lex, const char *what, int64_t *out)
 {
 	int64_t value = 0;
@@ -125,42 +159,13 @@ enum kr_status kr_lex_i64(struct kr_lex *lex, const char *what, int64_t *out)
 
 static bool read_hex4(const char *at, uint32_t *out)
 {
-	uint32_t value = 0;
+	char digits[5] = "";
 
-	for (int i = 0; i < 4; i++) {
-		char c = at[i];
-
-		if (is_digit(c))
-			value = value * 16 + (uint32_t)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			value = value * 16 + (uint32_t)(c - 'a' + 10);
-		else if (c >= 'A' && c <= 'F')
-			value = value * 16 + (uint32_t)(c - 'A' + 10);
-		else
-			return false;
-	}
-	*out = value;
+	if (strspn(at, "0123456789abcdefABCDEF") < 4)
+		return false;
+	memcpy(digits, at, 4);
+	*out = (uint32_t)strtoul(digits, NULL, 16);
 	return true;
-}
-
-static char *put_utf8(char *to, uint32_t code)
-{
-	if (code < 0x80) {
-		*to++ = (char)code;
-	} else if (code < 0x800) {
-		*to++ = (char)(0xc0 | code >> 6);
-		*to++ = (char)(0x80 | (code & 63));
-	} else if (code < 0x10000) {
-		*to++ = (char)(0xe0 | code >> 12);
-		*to++ = (char)(0x80 | (code >> 6 & 63));
-		*to++ = (char)(0x80 | (code & 63));
-	} else {
-		*to++ = (char)(0xf0 | code >> 18);
-		*to++ = (char)(0x80 | (code >> 12 & 63));
-		*to++ = (char)(0x80 | (code >> 6 & 63));
-		*to++ = (char)(0x80 | (code & 63));
-	}
-	return to;
 }
 
 /* Decodes the four digits after "\u", and the low half of a surrogate pair; NULL if they are none. */
@@ -182,7 +187,7 @@ static const char *decode_unicode(const char *at, char **to)
 			code = 0xfffd;
 		}
 	}
-	*to = put_utf8(*to, code);
+	*to += kr_utf8_put(*to, code);
 	return at;
 }
 

@@ -27,6 +27,14 @@ bool kr_lex_accept(struct kr_lex *lex, const char *word);
 enum kr_status kr_lex_expect(struct kr_lex *lex, const char *word);
 /* a number below `limit` */
 enum kr_status kr_lex_u32(struct kr_lex *lex, const char *what, uint32_t limit, uint32_t *out);
+/* the number that a line gives to what it describes: the next one */
+enum kr_status kr_lex_next(struct kr_lex *lex, uint32_t next);
+/* a word and such a number behind it */
+enum kr_status kr_lex_field(struct kr_lex *lex, const char *word, const char *what, uint32_t limit,
+	uint32_t *out);
+/* one of the words, as its place among them */
+enum kr_status kr_lex_one_of(struct kr_lex *lex, const char *const *words, unsigned n, const char *what,
+	unsigned *out);
 enum kr_status kr_lex_i64(struct kr_lex *lex, const char *what, int64_t *out);
 /* a JSON string, decoded */
 enum kr_status kr_lex_string(struct kr_lex *lex, const char *what, struct kr_arena *arena,

@@ -286,14 +286,13 @@ static enum kr_status rule_out_by_sight(struct closing *c, kr_obs o, kr_version 
 static enum kr_status rule_out(struct closing *c, kr_obs o, kr_version v, uint32_t age)
 {
 	bool done = false;
-	enum kr_status status = rule_out_by_sight(c, o, v, &done);
-	if (!status && !done)
-		status = rule_out_by_future(c, o, v, age, &done);
-	if (!status && !done)
-		status = rule_out_by_overwrite(c, o, v, age, &done);
-	if (!status && !done)
-		status = rule_out_by_binding(c, o, v, age);
-	return status; /* not done: bound, or its writer is absent, which needs no cycle */
+	KR_TRY(rule_out_by_sight(c, o, v, &done));
+	if (!done)
+		KR_TRY(rule_out_by_future(c, o, v, age, &done));
+	if (!done)
+		KR_TRY(rule_out_by_overwrite(c, o, v, age, &done));
+	/* not done: bound, or its writer is absent, which needs no cycle */
+	return done ? KR_OK : rule_out_by_binding(c, o, v, age);
 }
 
 /* Why observation o saw its source: every other candidate is impossible by edges older than `age`. With
@@ -417,26 +416,20 @@ static enum kr_status add_known_order(struct closing *c, uint32_t index)
 static enum kr_status explain_all(struct closing *c)
 {
 	for (uint32_t i = 0; i < c->proof->links.n || c->todo.n > 0;) {
-		enum kr_status status = kr_ctx_tick(c->ir->ctx);
-		if (!status && c->todo.n > 0) {
-			status = explain_edge(c, kr_vec_pop(&c->todo));
-		} else if (!status) {
+		KR_TRY(kr_ctx_tick(c->ir->ctx));
+		if (c->todo.n > 0) {
+			KR_TRY(explain_edge(c, kr_vec_pop(&c->todo)));
+		} else {
 			struct kr_link link = c->proof->links.at[i++];
 			if (link.edge != KR_NONE)
-				status = explain_edge(c, link.edge);
-			else if (link.obs.i != KR_NONE &&
-				c->ir->source[link.obs.i].i ==
-					link.seen.i) /* of an rw link's guard, half is known */
-				status = explain_source(c, link.obs);
-			if (!status)
-				status = explain_presence(c, link.from);
-			if (!status)
-				status = explain_presence(c, link.to);
+				KR_TRY(explain_edge(c, link.edge));
+			else if (link.obs.i != KR_NONE && c->ir->source[link.obs.i].i == link.seen.i)
+				KR_TRY(explain_source(c,
+					link.obs)); /* of an rw link's guard, half is known */
+			KR_TRY(explain_presence(c, link.from));
+			KR_TRY(explain_presence(c, link.to));
 		}
-		if (!status)
-			status = explain_bindings(c);
-		if (status)
-			return status;
+		KR_TRY(explain_bindings(c));
 	}
 	return KR_OK;
 }

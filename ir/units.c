@@ -11,14 +11,10 @@
 #include "base/hash.h"
 #include "base/table.h"
 
-void kr_units_free(struct kr_mem *mem, const struct kr_asg *asg, struct kr_units *units)
+void kr_units_free(struct kr_mem *mem, struct kr_units *units)
 {
-	if (!units)
-		return;
-	kr_mem_free(mem, units->first, asg->nversions, sizeof *units->first);
-	kr_mem_free(mem, units->last, asg->nversions, sizeof *units->last);
-	kr_mem_free(mem, units->next, asg->nversions, sizeof *units->next);
-	kr_mem_free(mem, units->step, asg->nversions, sizeof *units->step);
+	if (units)
+		kr_arena_done(&units->arena);
 	kr_mem_free(mem, units, 1, sizeof *units);
 }
 
@@ -75,14 +71,15 @@ enum kr_status kr_units_find(struct kr_ir *ir, bool chains)
 	struct kr_mem *mem = &ir->ctx->mem;
 	size_t n = ir->asg->nversions;
 	struct kr_units *u = kr_mem_alloc(mem, 1, sizeof *u);
-	kr_units_free(mem, ir->asg, ir->units);
+	kr_units_free(mem, ir->units);
 	ir->units = u;
 	if (!u)
 		return KR_NOMEM;
-	*u = (struct kr_units){kr_mem_alloc(mem, n, sizeof *u->first), kr_mem_alloc(mem, n, sizeof *u->last),
-		kr_mem_alloc(mem, n, sizeof *u->next), kr_mem_alloc(mem, n, sizeof *u->step), false};
-	if (!u->first || !u->last || !u->next || !u->step)
-		return KR_NOMEM;
+	kr_arena_init(&u->arena, mem);
+	KR_TRY(kr_arena_new(&u->arena, u->first, n));
+	KR_TRY(kr_arena_new(&u->arena, u->last, n));
+	KR_TRY(kr_arena_new(&u->arena, u->next, n));
+	KR_TRY(kr_arena_new(&u->arena, u->step, n));
 	memset(u->first, 0xff, n * sizeof *u->first);
 	memset(u->next, 0xff, n * sizeof *u->next);
 	memset(u->step, 0xff, n * sizeof *u->step);
@@ -260,10 +257,10 @@ static enum kr_status justify_once(struct justifying *j, kr_version a, kr_versio
 	uint32_t id;
 	if (!is_of_units(j->ir, a, b))
 		return KR_OK;
-	for (kr_table_iter it = kr_table_find(&j->table, hash);
-		(id = kr_table_next(&j->table, &it)) != KR_NONE;)
-		if (j->pairs.at[id].a.i == pair.a.i && j->pairs.at[id].b.i == pair.b.i)
-			return KR_OK;
+	KR_TABLE_FIND(id, &j->table, hash,
+		j->pairs.at[id].a.i == pair.a.i && j->pairs.at[id].b.i == pair.b.i);
+	if (id != KR_NONE)
+		return KR_OK;
 	if (!kr_table_push(mem, &j->table, hash, &j->pairs, pair))
 		return KR_NOMEM;
 	return justify(j->ir, j->proof, a, b);

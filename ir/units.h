@@ -14,6 +14,7 @@
 #include "ir/proof.h"
 
 struct kr_units {
+	struct kr_arena arena;
 	kr_version *first; /* per version: the first one of its unit */
 	kr_version *last;  /* per version: the last one of its unit */
 	kr_version *next;  /* per version: the one that comes right after it, or KR_NONE */
@@ -25,7 +26,7 @@ struct kr_units {
 /* Finds the units: read-modify-write chains, where the level forbids what would come between; or, without
  * `chains`, single versions. Replaces those that there are. O(observations + versions). */
 enum kr_status kr_units_find(struct kr_ir *ir, bool chains);
-void kr_units_free(struct kr_mem *mem, const struct kr_asg *asg, struct kr_units *units);
+void kr_units_free(struct kr_mem *mem, struct kr_units *units);
 
 static inline kr_version kr_unit_first(const struct kr_ir *ir, kr_version v)
 {

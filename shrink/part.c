@@ -19,29 +19,32 @@ static void fill(uint64_t *set, uint32_t n)
 enum kr_status kr_part_init(struct kr_part *part, struct kr_mem *mem, const struct kr_history *whole,
 	bool all)
 {
-	*part = (struct kr_part){.mem = mem, .whole = whole};
-	part->txns = kr_mem_alloc(mem, words(whole->txns.n), sizeof *part->txns);
-	part->ops = kr_mem_alloc(mem, words(whole->ops.n), sizeof *part->ops);
-	part->keys = kr_mem_alloc(mem, words(whole->keys.n), sizeof *part->keys);
+	*part = (struct kr_part){.mem = mem, .arena = {.mem = mem}, .whole = whole};
+	part->txns = KR_NEW_ARRAY(&part->arena, uint64_t, words(whole->txns.n));
+	part->ops = KR_NEW_ARRAY(&part->arena, uint64_t, words(whole->ops.n));
+	part->keys = KR_NEW_ARRAY(&part->arena, uint64_t, words(whole->keys.n));
 	if (!part->txns || !part->ops || !part->keys) {
 		kr_part_done(part);
 		return KR_NOMEM;
 	}
-	if (all) {
-		fill(part->txns, whole->txns.n);
-		fill(part->ops, whole->ops.n);
-		fill(part->keys, whole->keys.n);
-	}
+	if (all)
+		kr_part_fill(part);
 	return KR_OK;
+}
+
+void kr_part_fill(struct kr_part *part)
+{
+	fill(part->txns, part->whole->txns.n);
+	fill(part->ops, part->whole->ops.n);
+	fill(part->keys, part->whole->keys.n);
+	kr_vec_clear(&part->without);
 }
 
 void kr_part_done(struct kr_part *part)
 {
-	if (!part->whole)
+	if (!part->mem)
 		return;
-	kr_mem_free(part->mem, part->txns, words(part->whole->txns.n), sizeof *part->txns);
-	kr_mem_free(part->mem, part->ops, words(part->whole->ops.n), sizeof *part->ops);
-	kr_mem_free(part->mem, part->keys, words(part->whole->keys.n), sizeof *part->keys);
+	kr_arena_done(&part->arena);
 	kr_vec_done(part->mem, &part->without);
 	*part = (struct kr_part){.mem = part->mem};
 }

@@ -13,6 +13,7 @@ struct kr_element { kr_key key; kr_value value; };
 
 struct kr_part {
 	struct kr_mem *mem;
+	struct kr_arena arena;
 	const struct kr_history *whole;     /* borrowed */
 	/* sets of the whole's; an operation is kept if its transaction and its key are, too */
 	uint64_t *txns, *ops, *keys;
@@ -23,6 +24,7 @@ struct kr_part {
 /* The whole, or (all == false) nothing of it. On failure there is nothing to free. */
 enum kr_status kr_part_init(struct kr_part *part, struct kr_mem *mem, const struct kr_history *whole,
 	bool all);
+void kr_part_fill(struct kr_part *part); /* the whole again */
 void kr_part_done(struct kr_part *part);
 /* `to` is an initialised part of the same whole */
 enum kr_status kr_part_copy(const struct kr_part *from, struct kr_part *to);

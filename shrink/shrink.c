@@ -114,12 +114,7 @@ static enum kr_status start(struct shrinking *s, struct kr_part *part, const str
 	s->out->tests++;
 	if (status || *holds)
 		return status;
-
-	struct kr_part all;
-
-	KR_TRY(kr_part_init(&all, part->mem, part->whole, true));
-	kr_part_done(part);
-	*part = all;
+	kr_part_fill(part);
 	s->out->tests++;
 	return test(s, part, holds, err);
 }
@@ -219,19 +214,6 @@ static enum kr_status find_certificate(struct shrinking *s, struct walk *w, stru
 	return status;
 }
 
-/* The same of the rest without the next key or operation. */
-static enum kr_status step(struct shrinking *s, struct walk *w, struct kr_certificate *cert, bool *found,
-	struct kr_err *err)
-{
-	uint32_t i = w->next++, keys = w->keys.n;
-	KR_TRY(kr_part_copy(&w->rest, &w->less));
-	if (i < keys)
-		kr_bits_clear(w->less.keys, w->keys.at[i].i);
-	else
-		leave_out(s, w->txns.at[i - keys], w->ops.at[i - keys], &w->less);
-	return find_certificate(s, w, cert, found, err);
-}
-
 /* Shrinks from another certificate, takes the result if it is smaller, and goes on from it in any case. */
 static enum kr_status try_other(struct shrinking *s, struct walk *w, const struct kr_certificate *cert,
 	struct kr_err *err)
@@ -256,55 +238,66 @@ static enum kr_status try_other(struct shrinking *s, struct walk *w, const struc
 	return status;
 }
 
-static enum kr_status walk(struct shrinking *s, struct walk *w, struct kr_err *err)
+/* A certificate of the part in w->less, if there is one, is shrunk, too. */
+static enum kr_status look(struct shrinking *s, struct walk *w, bool *found, struct kr_err *err)
 {
-	enum kr_status status = take_units(&s->ctx->mem, w, &s->out->best->cut);
+	struct kr_certificate cert;
 
-	for (uint32_t tries = 0; tries < TRIES_MOST && s->out->best->cut.txn_of.n > FEW && !status; tries++) {
-		struct kr_certificate cert;
-		bool found = false;
-		if (w->next == w->keys.n + w->ops.n)
-			break;
-		kr_certificate_init(&cert, &s->ctx->mem);
-		status = step(s, w, &cert, &found, err);
-		if (!status && found)
-			status = try_other(s, w, &cert, err);
-		kr_certificate_done(&cert);
-	}
+	kr_certificate_init(&cert, &s->ctx->mem);
+	enum kr_status status = find_certificate(s, w, &cert, found, err);
+	if (!status && *found)
+		status = try_other(s, w, &cert, err);
+	kr_certificate_done(&cert);
 	return status;
 }
 
-/* A certificate of the rest without one transaction, and what others can have seen of it. */
-static enum kr_status step_without(struct shrinking *s, struct walk *w, kr_txn t, struct kr_certificate *cert,
-	bool *found, struct kr_err *err)
+/* The rest without the next key or operation. */
+static enum kr_status step(struct shrinking *s, struct walk *w, struct kr_err *err)
+{
+	uint32_t i = w->next++, keys = w->keys.n;
+	bool found = false;
+	KR_TRY(kr_part_copy(&w->rest, &w->less));
+	if (i < keys)
+		kr_bits_clear(w->less.keys, w->keys.at[i].i);
+	else
+		leave_out(s, w->txns.at[i - keys], w->ops.at[i - keys], &w->less);
+	return look(s, w, &found, err);
+}
+
+static enum kr_status walk(struct shrinking *s, struct walk *w, struct kr_err *err)
+{
+	KR_TRY(take_units(&s->ctx->mem, w, &s->out->best->cut));
+	for (uint32_t tries = 0;
+		tries < TRIES_MOST && s->out->best->cut.txn_of.n > FEW && w->next < w->keys.n + w->ops.n;
+		tries++)
+		KR_TRY(step(s, w, err));
+	return KR_OK;
+}
+
+/* The rest without one transaction, and what others can have seen of it. */
+static enum kr_status step_without(struct shrinking *s, struct walk *w, kr_txn t, bool *found,
+	struct kr_err *err)
 {
 	KR_TRY(kr_part_copy(&w->rest, &w->less));
 	for (uint32_t i = 0; i < s->h->txns.at[t.i].op_count; i++)
 		leave_out(s, t, kr_history_op(s->h, t, i), &w->less);
 	kr_bits_clear(w->less.txns, t.i);
-	return find_certificate(s, w, cert, found, err);
+	return look(s, w, found, err);
 }
 
 /* From the whole again, without more and more transactions: always one of the part that was found last. */
 static enum kr_status walk_without(struct shrinking *s, struct walk *w, uint32_t which, uint32_t *tries_left,
 	struct kr_err *err)
 {
-	enum kr_status status = take_units(&s->ctx->mem, w, &s->out->best->cut);
+	bool found = true;
 
+	KR_TRY(take_units(&s->ctx->mem, w, &s->out->best->cut));
 	for (uint32_t tries = 0;
-		*tries_left > 0 && s->out->best->cut.txn_of.n > MANY && w->txns.n > 0 && !status;
-		tries++, --*tries_left) {
-		struct kr_certificate cert;
-		bool found = false;
-		kr_certificate_init(&cert, &s->ctx->mem);
-		status = step_without(s, w, w->txns.at[(which + tries) % w->txns.n], &cert, &found, err);
-		if (!status && found)
-			status = try_other(s, w, &cert, err);
-		kr_certificate_done(&cert);
-		if (!found)
-			break;
+		found && *tries_left > 0 && s->out->best->cut.txn_of.n > MANY && w->txns.n > 0; tries++) {
+		KR_TRY(step_without(s, w, w->txns.at[(which + tries) % w->txns.n], &found, err));
+		*tries_left -= found;
 	}
-	return status;
+	return KR_OK;
 }
 
 /* The history may have smaller violations than the one that was found first: one after the other, each
@@ -322,13 +315,8 @@ static enum kr_status look_around(struct shrinking *s, struct kr_err *err)
 	if (!status)
 		status = walk(s, &w, err);
 	for (uint32_t which = 0; which < WALKS && s->out->best->cut.txn_of.n > MANY && !status; which++) {
-		struct kr_part whole;
-		if ((status = kr_part_init(&whole, mem, s->h, true)))
-			break;
-		status = kr_part_copy(&whole, &w.rest);
-		kr_part_done(&whole);
-		if (!status)
-			status = walk_without(s, &w, which, &tries_left, err);
+		kr_part_fill(&w.rest);
+		status = walk_without(s, &w, which, &tries_left, err);
 	}
 	kr_vec_done(mem, &w.keys);
 	kr_vec_done(mem, &w.ops);

@@ -25,7 +25,7 @@ static void print_again(struct kr_ctx *ctx, const char *text, struct kr_str *out
 	struct kr_asg asg;
 	struct kr_ir ir;
 
-	require(kr_ir_read(&ir, &asg, ctx, &level, text, NULL) == KR_OK);
+	require(kr_ir_read(&ir, &asg, ctx, &level, KR_ORDER_NONE, text, NULL) == KR_OK);
 	kr_ir_print(&ir, out);
 	kr_ir_done(&ir);
 	kr_asg_done(&asg);
@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kr_ctx_init(&ctx, 0, 0);
 	kr_err_init(&err);
 
-	enum kr_status status = kr_ir_read(&ir, &asg, &ctx, &level, text, &err);
+	enum kr_status status = kr_ir_read(&ir, &asg, &ctx, &level, KR_ORDER_NONE, text, &err);
 
 	if (status == KR_OK) {
 		round_trip(&ctx, &ir);

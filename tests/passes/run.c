@@ -113,7 +113,7 @@ static enum kr_status normalise(struct kr_ctx *ctx, const struct kr_level *level
 	kr_str_add_bytes(&text, asg_text, (size_t)(ir_half(asg_text) - asg_text));
 	kr_str_add(&text, ir_text);
 
-	enum kr_status status = text.failed ? KR_NOMEM : kr_ir_read(&ir, &asg, ctx, level, kr_str_text(&text), err);
+	enum kr_status status = text.failed ? KR_NOMEM : kr_ir_read(&ir, &asg, ctx, level, KR_ORDER_NONE, kr_str_text(&text), err);
 
 	kr_str_done(&text);
 	if (status)
@@ -133,7 +133,7 @@ static enum kr_status run_passes(struct kr_ctx *ctx, const struct texts *texts, 
 	struct kr_asg asg;
 	struct kr_ir ir;
 	enum kr_change change = KR_UNCHANGED;
-	enum kr_status status = kr_ir_read(&ir, &asg, ctx, texts->level, texts->in, err);
+	enum kr_status status = kr_ir_read(&ir, &asg, ctx, texts->level, KR_ORDER_NONE, texts->in, err);
 
 	if (status)
 		return status;

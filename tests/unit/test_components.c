@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "backend/components.h"
+#include "backend/overlay.h"
 #include "base/rng.h"
 
 enum { MOST = 40, ROUNDS = 1000 };
@@ -86,7 +86,7 @@ static void check(struct graph *g, uint32_t *together)
 	uint32_t component[MOST];
 
 	assert_int_equal(kr_overlay_sort(&g->overlay), KR_OK);
-	assert_int_equal(kr_components(&g->overlay, component), KR_OK);
+	assert_int_equal(kr_overlay_components(&g->overlay, component), KR_OK);
 	for (uint32_t a = 0; a < g->n; a++) {
 		assert_int_equal(component[a] != KR_NONE, is_left_over(g, a));
 		for (uint32_t b = 0; b < g->n && component[a] != KR_NONE; b++) {

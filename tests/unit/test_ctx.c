@@ -136,7 +136,7 @@ static void context_beside_another(void **state)
 	kr_ctx_init(&first, 0, 1000);
 	kr_ctx_init_beside(&beside, &first, 5, 64);
 	assert_true(!beside.mem.whole && beside.mem.limit == (size_t)64 << 20 && beside.deadline_ns != INT64_MAX);
-	kr_ctx_count_process(&first, (size_t)6 << 20);
+	kr_mem_count_process(&first.mem, (size_t)6 << 20);
 	kr_ctx_init_beside(&beside, &first, 0, 64);
 	assert_true(beside.mem.whole && beside.mem.floor == (size_t)6 << 20 && beside.mem.limit == (size_t)64 << 20);
 }

@@ -65,7 +65,7 @@ static void example_is_what_the_passes_give(void **state)
 	(void)state;
 	kr_ctx_init(&ctx, 0, 0);
 	kr_err_init(&err);
-	if (kr_ir_read(&ir, &asg, &ctx, &level, block, &err))
+	if (kr_ir_read(&ir, &asg, &ctx, &level, KR_ORDER_NONE, block, &err))
 		fail_msg("line %u: %s", err.line, err.text);
 	assert_prints(&ir, block);
 	kr_ir_done(&ir);

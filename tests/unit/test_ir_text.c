@@ -93,7 +93,6 @@ static const struct text_row rows[] = {
 	{"a forced presence", FORCED_ASG HEAD "presence txn 1 present why 0\nsource obs 0 = 1\nedge 0 wr 1 -> 0 why 0\nend ir\n", 0, NULL},
 
 	/* words */
-	{"no ir", ASG, 25, "found the end of the line, expected ir"},
 	{"other version", ASG "ir 2 nodes txn order none\n", 25, "found '2', expected 1"},
 	{"other model", ASG "ir 1 nodes begin-commit order none\n", 25, "found 'begin-commit', expected txn"},
 	{"no such order", ASG "ir 1 nodes txn order total\n", 25, "found 'total', expected none, session or realtime"},
@@ -201,7 +200,7 @@ static void reads_or_refuses(void **state)
 	kr_ctx_init(&ctx, 0, 0);
 	kr_err_init(&err);
 
-	enum kr_status status = kr_ir_read(&ir, &asg, &ctx, &txn_level, row->text, &err);
+	enum kr_status status = kr_ir_read(&ir, &asg, &ctx, &txn_level, KR_ORDER_NONE, row->text, &err);
 
 	if (!row->message) {
 		struct kr_str out;
@@ -241,14 +240,14 @@ static void reads_begin_commit_nodes(void **state)
 	(void)state;
 	kr_ctx_init(&ctx, 0, 0);
 	kr_err_init(&err);
-	assert_int_equal(kr_ir_read(&ir, &asg, &ctx, &begin_commit_level, text, &err), KR_OK);
+	assert_int_equal(kr_ir_read(&ir, &asg, &ctx, &begin_commit_level, KR_ORDER_NONE, text, &err), KR_OK);
 	kr_str_init(&out, &ctx.mem);
 	kr_ir_print(&ir, &out);
 	assert_string_equal(kr_str_text(&out), text);
 	kr_str_done(&out);
 	kr_ir_done(&ir);
 	kr_asg_done(&asg);
-	assert_int_equal(kr_ir_read(&ir, &asg, &ctx, &begin_commit_level, "asg 1\ntxn 0 present\nend asg\nir 1 nodes begin-commit order none\nend ir\n", &err),
+	assert_int_equal(kr_ir_read(&ir, &asg, &ctx, &begin_commit_level, KR_ORDER_NONE, "asg 1\ntxn 0 present\nend asg\nir 1 nodes begin-commit order none\nend ir\n", &err),
 		KR_BAD);
 	assert_string_equal(err.text, "ir: 0 edges from begin to commit for 1 transactions");
 	assert_int_equal(ctx.mem.used, 0);
@@ -296,7 +295,7 @@ static void finds_broken_structure(void **state)
 
 	kr_ctx_init(&ctx, 0, 0);
 	kr_err_init(&err);
-	assert_int_equal(kr_ir_read(&ir, &asg, &ctx, &txn_level, ASG HEAD "edge 0 so 0 -> 1\nend ir\n", &err), KR_OK);
+	assert_int_equal(kr_ir_read(&ir, &asg, &ctx, &txn_level, KR_ORDER_NONE, ASG HEAD "edge 0 so 0 -> 1\nend ir\n", &err), KR_OK);
 
 	struct kr_ir whole = ir;
 	struct kr_edge edge = ir.edges.at[0];
@@ -324,7 +323,7 @@ static void finds_wrong_clocks(void **state)
 	(void)state;
 	kr_ctx_init(&ctx, 0, 0);
 	kr_err_init(&err);
-	assert_int_equal(kr_ir_read(&ir, &asg, &ctx, &txn_level, ASG HEAD "source obs 1 = 1\nedge 0 so 0 -> 1\nedge 1 wr 0 -> 2 why 1\nend ir\n", &err), KR_OK);
+	assert_int_equal(kr_ir_read(&ir, &asg, &ctx, &txn_level, KR_ORDER_NONE, ASG HEAD "source obs 1 = 1\nedge 0 so 0 -> 1\nedge 1 wr 0 -> 2 why 1\nend ir\n", &err), KR_OK);
 	assert_int_equal(kr_clock_build(&ir, &cyclic), KR_OK);
 	assert_false(cyclic);
 	ir.facts |= KR_FACT_CLOCK;
@@ -358,7 +357,7 @@ static void survives_failed_allocations(void **state)
 		kr_ctx_init(&ctx, 0, 0);
 		ctx.mem.fail_at = n;
 
-		enum kr_status status = kr_ir_read(&ir, &asg, &ctx, &txn_level, rows[1].text, NULL);
+		enum kr_status status = kr_ir_read(&ir, &asg, &ctx, &txn_level, KR_ORDER_NONE, rows[1].text, NULL);
 
 		if (status == KR_OK) {
 			assert_true(ctx.mem.count < n);

@@ -47,7 +47,7 @@ static void start(struct fixture *f, const char *text)
 	kr_ctx_init(&f->ctx, 0, 0);
 	kr_err_init(&f->err);
 	f->change = (enum kr_change)99; /* written on success only */
-	if (kr_ir_read(&f->ir, &f->asg, &f->ctx, &level, text, &f->err))
+	if (kr_ir_read(&f->ir, &f->asg, &f->ctx, &level, KR_ORDER_NONE, text, &f->err))
 		fail_msg("line %u: %s", f->err.line, f->err.text);
 }
 

@@ -60,7 +60,7 @@ static void begin(struct fixture *f, bool chains, bool merged)
 
 	kr_err_init(&err);
 	kr_ctx_init(&f->ctx, 0, 0);
-	assert_int_equal(kr_ir_read(&f->ir, &f->asg, &f->ctx, &level, text, &err), KR_OK);
+	assert_int_equal(kr_ir_read(&f->ir, &f->asg, &f->ctx, &level, KR_ORDER_NONE, text, &err), KR_OK);
 	assert_int_equal(kr_units_find(&f->ir, chains), KR_OK);
 	f->ir.units->merged = merged;
 }
