@@ -233,9 +233,8 @@ enum kr_status krait_answer_cycle(struct kr_answer *answer, const struct kr_ir *
 				i);
 	}
 	kr_proof_begin(&answer->proof);
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++)
 		KR_TRY(kr_proof_add_link(&answer->proof, cleaned(links[i])));
-	}
 	KR_TRY(kr_proof_end(&answer->proof));
 	answer->outcome = KR_VIOLATED;
 	return KR_OK;
