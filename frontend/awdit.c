@@ -134,7 +134,6 @@ const struct kr_format kr_format_awdit = {
 	.aliases = "awdit-test",
 	.title = "AWDIT's test text: r KEY VALUE and w KEY VALUE between separators",
 	.source = "docs/formats/awdit.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_awdit,
 };

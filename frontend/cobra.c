@@ -322,7 +322,6 @@ static int sniff(const char *path, const char *head, size_t length)
 
 const struct kr_format kr_format_cobra = {
 	.name = "cobra",
-	.aliases = NULL,
 	.title = "Cobra's client logs: a folder of binary .log files, one per client",
 	.source = "docs/formats/cobra.md",
 	.folder = true,

@@ -254,7 +254,6 @@ const struct kr_format kr_format_dbcop = {
 	.aliases = "bincode",
 	.title = "dbcop's history.bincode, as PolySI and VeriStrong use it",
 	.source = "docs/formats/dbcop.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_dbcop,
 };

@@ -211,7 +211,6 @@ const struct kr_format kr_format_dbcop_hist = {
 	.aliases = "hist",
 	.title = "dbcop's text: [ x:=1 y==2 z==? ], a session between dashes",
 	.source = "docs/formats/dbcop-hist.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_hist,
 };

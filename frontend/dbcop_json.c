@@ -216,10 +216,8 @@ static int sniff(const char *path, const char *head, size_t length)
 
 const struct kr_format kr_format_dbcop_json = {
 	.name = "dbcop-json",
-	.aliases = NULL,
 	.title = "dbcop's JSON: sessions of transactions with events",
 	.source = "docs/formats/dbcop.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_dbcop_json,
 };

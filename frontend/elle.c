@@ -366,7 +366,6 @@ const struct kr_format kr_format_elle = {
 		   "cas-register mutex knossos bank counter set set-full long-fork",
 	.title = "histories of Jepsen, Elle and Knossos: EDN, JSON, logs, test.jepsen",
 	.source = "docs/formats/elle.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_elle,
 };

@@ -6,7 +6,6 @@
  * memory whole, and strings are decoded in place, where they can only shrink. Nodes are reused from form to
  * form. UTF-8 is checked once for all the text. Cost: one pass. Not read: ratios (a big number), metadata. */
 #include "frontend/form.h"
-#include "frontend/form_set.h"
 
 #include <stdarg.h>
 #include <stdio.h>

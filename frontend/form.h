@@ -91,6 +91,9 @@ const char *kr_form_found(const struct kr_forms *f, uint32_t form, char out[80])
 enum kr_status kr_forms_fields(struct kr_forms *f, uint32_t map, const char *const *names, uint32_t *out,
 	uint32_t count);
 
+/* Puts the elements of the set, which is complete, into the one order that equal sets have. */
+enum kr_status kr_form_sort(struct kr_mem *mem, struct kr_form *nodes, uint32_t set);
+
 /* Interns a form as a value: names become strings, nil absent, sets arrays. */
 enum kr_status kr_forms_value(struct kr_forms *f, uint32_t form, kr_value *out);
 /* number, string, name; others by their JSON text */

@@ -531,7 +531,6 @@ const struct kr_format kr_format_leopard = {
 	.aliases = "orca",
 	.title = "Leopard's JSON: one object per statement, with its interval",
 	.source = "docs/formats/leopard.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_leopard,
 };

@@ -354,7 +354,6 @@ const struct kr_format kr_format_native = {
 	.aliases = "krait jsonl",
 	.title = "krait's own: JSON Lines of transactions, or one JSON document",
 	.source = "docs/formats/native.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_native,
 };

@@ -97,7 +97,6 @@ const struct kr_format kr_format_plume = {
 	.aliases = "polysi isovista plume-text",
 	.title = "text of Plume, PolySI and IsoVista: r(key,value,session,transaction)",
 	.source = "docs/formats/plume.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_plume,
 };

@@ -257,7 +257,6 @@ const struct kr_format kr_format_timekiller = {
 	.aliases = "chronos aion timekiller-kv timekiller-list",
 	.title = "TimeKiller's JSON (Chronos, Aion): transactions with timestamps",
 	.source = "docs/formats/timekiller.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_timekiller,
 };

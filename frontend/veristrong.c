@@ -173,7 +173,6 @@ const struct kr_format kr_format_veristrong = {
 	.aliases = "veristrong-list elle-list-append",
 	.title = "VeriStrong's text of list histories: SESSION TXN A KEY ELEMENT, or R KEY and a list",
 	.source = "docs/formats/veristrong.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_veristrong,
 };

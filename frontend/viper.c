@@ -258,7 +258,6 @@ static int sniff(const char *path, const char *head, size_t length)
 
 const struct kr_format kr_format_viper = {
 	.name = "viper",
-	.aliases = NULL,
 	.title = "Viper's logs: a folder of J*.log files, one per client, JSON or EDN",
 	.source = "docs/formats/viper.md",
 	.folder = true,
