@@ -79,14 +79,9 @@ static kr_key find_key(struct cobra *c, uint64_t key_hash)
 	KR_TABLE_FIND(id, &c->key_table, hash, c->keys.at[id] == key_hash);
 	if (id != KR_NONE)
 		return (kr_key){id};
-
-	kr_value name = hex_value(c, key_hash);
-
-	if (name.i == KR_NONE || !kr_table_reserve(c->h->mem, &c->key_table) ||
-		!kr_vec_push(c->h->mem, &c->keys, key_hash))
+	if (!kr_table_push(c->h->mem, &c->key_table, hash, &c->keys, key_hash))
 		return (kr_key){KR_NONE};
-	kr_table_insert(&c->key_table, hash, c->keys.n - 1);
-	return kr_history_key(c->h, name);
+	return kr_history_key(c->h, hex_value(c, key_hash));
 }
 
 /* ---- records ---- */
@@ -266,10 +261,8 @@ static enum kr_status read_log(struct cobra *c, const char *folder, const char *
 
 	c->file = c->h->files.n;
 	c->path = kr_foreign_file(c->h, folder, name);
-	if (session.i == KR_NONE || !c->path)
-		return KR_NOMEM;
 	c->session = kr_history_session(c->h, session);
-	if (c->session.i == KR_NONE)
+	if (c->session.i == KR_NONE || !c->path)
 		return KR_NOMEM;
 	c->offset = 0;
 	KR_TRY(kr_source_open(c->ctx, c->path, &c->source, c->err));

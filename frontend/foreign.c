@@ -144,9 +144,7 @@ enum kr_status kr_foreign_zero_is_initial(struct kr_ctx *ctx, struct kr_history 
 
 kr_session kr_foreign_session(struct kr_history *h, int64_t name)
 {
-	kr_value value = kr_history_int(h, name);
-
-	return value.i == KR_NONE ? (kr_session){KR_NONE} : kr_history_session(h, value);
+	return kr_history_session(h, kr_history_int(h, name));
 }
 
 bool kr_foreign_holds(const char *head, size_t length, const char *part)

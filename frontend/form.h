@@ -82,6 +82,17 @@ enum kr_status kr_forms_enter(struct kr_forms *f, char *bracket);
 enum kr_status kr_forms_bad(struct kr_forms *f, uint32_t line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The same: "WHAT ..., expected EXPECTED", with what the form is; and "\"NAME\" is ..., expected ...". */
+enum kr_status kr_forms_wrong(struct kr_forms *f, uint32_t line, const char *what, uint32_t form,
+	const char *expected);
+enum kr_status kr_forms_wrong_field(struct kr_forms *f, uint32_t line, const char *name, uint32_t form,
+	const char *expected);
+
+/* KR_NONE: as nil */
+static inline enum kr_form_type kr_form_type(const struct kr_forms *f, uint32_t form)
+{
+	return form == KR_NONE ? KR_FORM_NIL : (enum kr_form_type)f->nodes.at[form].type;
+}
 /* a name or string of these bytes; KR_NONE is none */
 bool kr_form_is(const struct kr_forms *f, uint32_t form, const char *text);
 /* for messages; KR_NONE: "nothing" */

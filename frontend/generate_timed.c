@@ -429,8 +429,8 @@ static enum kr_status make_keys(struct kr_timed *s)
 	for (uint32_t i = 0; i < o->sessions; i++) {
 		struct kr_timed_client *c = &s->clients[i];
 		(void)snprintf(name, sizeof name, "s%u", (unsigned)i);
-		kr_value session = kr_history_text(s->h, KR_VALUE_STRING, name, strlen(name));
-		if (session.i == KR_NONE || kr_history_session(s->h, session).i == KR_NONE)
+		if (kr_history_session(s->h, kr_history_text(s->h, KR_VALUE_STRING, name, strlen(name))).i ==
+			KR_NONE)
 			return KR_NOMEM;
 		c->at = draw(s, o->think);
 		c->offset = o->skew ? (int64_t)kr_rng_below(&s->rng, o->skew + 1) - o->skew / 2 : 0;

@@ -337,8 +337,8 @@ struct kr_history {
 enum kr_status kr_history_init(struct kr_history *h, struct kr_mem *mem);
 void kr_history_done(struct kr_history *h);
 
-/* Builder functions for readers: return the id (interning on first use), or i == KR_NONE when memory ran
- * out. */
+/* Builder functions for readers: return the id (interning on first use), or i == KR_NONE when memory ran out,
+ * or had run out for the name of a key or session. */
 kr_value kr_history_int(struct kr_history *h, int64_t value);
 kr_value kr_history_real(struct kr_history *h, double value); /* -0.0 is 0.0 */
 kr_value kr_history_bool(struct kr_history *h, bool value);

@@ -141,11 +141,9 @@ static void forget(struct kr_native *n)
 static enum kr_status read_elements(struct kr_native *n, const struct kr_node *txns, const struct text *text)
 {
 	const char *at = text->at;
-	char found[80];
 
 	if (!kr_node_is(txns, KR_NODE_ARRAY))
-		return kr_native_bad(n, "\"txns\" is %s, expected an array of transactions",
-			kr_native_found(txns, found));
+		return kr_native_wrong(n, txns, "\"txns\"", "an array of transactions");
 	for (const struct kr_node *element = kr_node_element(txns, NULL); element;
 		element = kr_node_element(txns, element)) {
 		struct kr_native_fields f;

@@ -45,12 +45,10 @@ static enum kr_status read_now(struct kr_native *n, const struct kr_native_field
 	int64_t now = KR_TIME_OPEN;
 	kr_session session;
 	KR_TRY(kr_native_session(n, f->s, "\"s\"", &session));
-	char found[80];
 
 	if (!kr_node_is(f->now, KR_NODE_NULL) && !kr_node_is(f->now, KR_NODE_INT))
-		return kr_native_bad(n,
-			"\"now\" is %s, expected an integer, or null for the end of the session",
-			kr_native_found(f->now, found));
+		return kr_native_wrong(n, f->now, "\"now\"",
+			"an integer, or null for the end of the session");
 	if (kr_node_is(f->now, KR_NODE_INT))
 		now = f->now->integer;
 

@@ -105,29 +105,21 @@ static enum kr_status put_number(struct kr_native *n, const struct kr_node *json
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
 
-static enum kr_status read_inc(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
+/* inc, max */
+static enum kr_status read_number(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
 	const struct kr_node *result = argument(n, op, 2);
-	kr_value delta, sum;
+	kr_value number, sum;
 
 	KR_TRY(put_key(n, op, out));
-	KR_TRY(put_number(n, argument(n, op, 1), "the delta", &delta));
-	out->a = delta;
+	KR_TRY(put_number(n, argument(n, op, 1), out->kind == KR_OP_INC ? "the delta" : "the number",
+		&number));
+	out->a = number;
 	if (!result)
 		return KR_OK;
 	KR_TRY(put_number(n, result, "the new value", &sum));
 	out->flags |= KR_OPF_KNOWN;
 	out->b = sum;
-	return KR_OK;
-}
-
-static enum kr_status read_max(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
-{
-	kr_value number;
-
-	KR_TRY(put_key(n, op, out));
-	KR_TRY(put_number(n, argument(n, op, 1), "the number", &number));
-	out->a = number;
 	return KR_OK;
 }
 
@@ -137,10 +129,10 @@ static const struct form forms[KR_OP_KINDS] = {
 	[KR_OP_DELETE] = {"a key and perhaps whether it was found", 1, 2, read_d},
 	[KR_OP_INSERT] = {"a key, a value and whether it was done", 3, 3, read_insert},
 	[KR_OP_CAS] = {"a key, the expected value, the new value and whether it was done", 4, 4, read_cas},
-	[KR_OP_INC] = {"a key, a delta and perhaps the new value", 2, 3, read_inc},
+	[KR_OP_INC] = {"a key, a delta and perhaps the new value", 2, 3, read_number},
 	[KR_OP_APPEND] = {"a key and an element", 2, 2, read_key_value},
 	[KR_OP_ADD] = {"a key and an element", 2, 2, read_key_value},
-	[KR_OP_MAX] = {"a key and a number", 2, 2, read_max},
+	[KR_OP_MAX] = {"a key and a number", 2, 2, read_number},
 	[KR_OP_RANGE] = {"a low and a high bound, the rows and perhaps options", 3, 4, kr_native_range},
 	[KR_OP_SCAN] = {"a \"where\" and the rows", 2, 2, kr_native_scan},
 	[KR_OP_UPDATE] = {"a \"where\", a {\"set\": value} and the rows written", 3, 3, kr_native_update},

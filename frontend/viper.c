@@ -23,29 +23,21 @@ static enum kr_status bad_op(struct kr_forms *f, uint32_t op, const char *expect
 	return kr_forms_bad(f, f->nodes.at[op].line, "bad operation, expected %s", expected);
 }
 
-/* A value read: null and "nil" are absent. */
-static enum kr_status take_read(struct kr_forms *f, uint32_t form, kr_value *out)
-{
-	if (kr_form_is(f, form, "nil")) {
-		*out = KR_ABSENT;
-		return KR_OK;
-	}
-	return kr_forms_value(f, form, out);
-}
-
+/* Null and "nil" are absent. */
 static enum kr_status read_read(struct kr_forms *f, kr_key key, uint32_t form)
 {
-	kr_value value;
-	KR_TRY(take_read(f, form, &value));
+	kr_value value = KR_ABSENT;
 
+	if (!kr_form_is(f, form, "nil"))
+		KR_TRY(kr_forms_value(f, form, &value));
 	return kr_foreign_op(f->h, KR_OP_READ, key, value, true);
 }
 
 static enum kr_status read_write(struct kr_forms *f, enum kr_op_kind kind, kr_key key, uint32_t form)
 {
 	kr_value value;
-	KR_TRY(kr_forms_value(f, form, &value));
 
+	KR_TRY(kr_forms_value(f, form, &value));
 	if (value.i == KR_ABSENT.i)
 		return bad_op(f, form, "a value that is written, not null");
 	return kr_foreign_op(f->h, kind, key, value, false);
@@ -104,7 +96,6 @@ static enum kr_status read_op(struct kr_forms *f, uint32_t list)
 	enum { MOST_PARTS = 8 };
 	uint32_t parts[MOST_PARTS], count = 0;
 	kr_key key;
-	enum kr_status status;
 
 	if (f->nodes.at[list].type != KR_FORM_LIST)
 		return bad_op(f, list, "a list: [\"r\", key, value, dead]");
@@ -128,9 +119,9 @@ static enum kr_status read_op(struct kr_forms *f, uint32_t list)
 		return bad_op(f, list, "\"r\", \"w\", \"i\", \"d\", \"range\" or \"append\" first");
 	if (count < 6)
 		return bad_op(f, list, "[\"i\" or \"d\", key, value, value read, dead, succeeded]");
-	if ((status = read_read(f, key, parts[3])) || f->nodes.at[parts[5]].type == KR_FORM_FALSE)
-		return status;
-	return read_write(f, KR_OP_WRITE, key, parts[2]);
+	KR_TRY(read_read(f, key, parts[3]));
+	return f->nodes.at[parts[5]].type == KR_FORM_FALSE ? KR_OK
+							   : read_write(f, KR_OP_WRITE, key, parts[2]);
 }
 
 /* What the operations pushed since the last transaction say becomes the keys' initial values. */
@@ -169,12 +160,12 @@ static enum kr_status read_txn(struct viper *v, struct kr_forms *f, kr_session s
 	KR_TRY(kr_forms_fields(f, 0, names, fields, 3));
 	if (fields[2] != KR_NONE && !kr_form_is(f, fields[2], "ok"))
 		return KR_OK;
-	if (fields[0] == KR_NONE || f->nodes.at[fields[0]].type != KR_FORM_LIST)
+	if (kr_form_type(f, fields[0]) != KR_FORM_LIST)
 		return kr_forms_bad(f, txn.line, "expected \"value\", a list of operations");
 	for (uint32_t at = fields[0] + 1; at < f->nodes.at[fields[0]].end && !status;
 		at = f->nodes.at[at].end)
 		status = read_op(f, at);
-	if (!status && (fields[1] == KR_NONE || f->nodes.at[fields[1]].type != KR_FORM_TRUE))
+	if (!status && kr_form_type(f, fields[1]) != KR_FORM_TRUE)
 		return kr_foreign_add(v->h, txn, NULL, v->err);
 	return kr_foreign_forgive(v->h, status ? status : take_initial(v, f), v->err);
 }
@@ -191,10 +182,10 @@ static enum kr_status read_forms(struct viper *v, struct kr_source *source, cons
 		uint32_t field = KR_NONE;
 		if (f.nodes.at[0].type == KR_FORM_MAP)
 			status = kr_forms_fields(&f, 0, names, &field, 1);
-		first_initial = field != KR_NONE && f.nodes.at[field].type == KR_FORM_TRUE;
+		first_initial = kr_form_type(&f, field) == KR_FORM_TRUE;
 		if (!status && session.i == KR_NONE && !first_initial) {
 			kr_value text = kr_history_text(v->h, KR_VALUE_STRING, name, kr_foreign_stem(name));
-			session = text.i == KR_NONE ? (kr_session){KR_NONE} : kr_history_session(v->h, text);
+			session = kr_history_session(v->h, text);
 			status = session.i == KR_NONE ? KR_NOMEM : KR_OK;
 		}
 		if (!status)
