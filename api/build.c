@@ -169,18 +169,15 @@ static uint16_t flags_of(const struct krait_transaction *t)
 static enum kr_status begin(krait_builder *b, const struct krait_transaction *t)
 {
 	kr_value session;
-	enum kr_status status = check_times(b, t);
-
-	if (!status && t->id.type != KRAIT_ABSENT)
-		status = kr_build_name(b, &t->id, "the id", &b->txn.id);
+	KR_TRY(check_times(b, t));
+	if (t->id.type != KRAIT_ABSENT)
+		KR_TRY(kr_build_name(b, &t->id, "the id", &b->txn.id));
 	b->native.id = b->txn.id;
-	if (!status && t->session.type != KRAIT_ABSENT &&
-		!(status = kr_build_name(b, &t->session, "the session", &session))) {
+	if (t->session.type != KRAIT_ABSENT) {
+		KR_TRY(kr_build_name(b, &t->session, "the session", &session));
 		b->txn.session = kr_history_session(b->h, session);
-		status = b->txn.session.i == KR_NONE ? KR_NOMEM : KR_OK;
+		KR_TRY(b->txn.session.i == KR_NONE ? KR_NOMEM : KR_OK);
 	}
-	if (status)
-		return status;
 	b->txn.status = (enum kr_txn_status)t->status & 3;
 	b->txn.flags = flags_of(t) & KR_TXN_FLAGS;
 	b->white_box = (struct kr_white_box){

@@ -180,10 +180,10 @@ static enum kr_status take_time(krait_builder *b, const struct krait_operation *
 enum kr_status kr_build_attributes(krait_builder *b, const struct krait_operation *from, struct kr_entry *out)
 {
 	struct kr_attr *attr = &out->attr;
-	enum kr_status status = take_time(b, from, attr);
 
-	if (status || out->is_undo)
-		return status;
+	KR_TRY(take_time(b, from, attr));
+	if (out->is_undo)
+		return KR_OK;
 	if ((unsigned)from->lock > KRAIT_LOCK_EXCLUSIVE)
 		return kr_build_bad(b, "a lock that there is not", "one of enum krait_lock");
 	if ((unsigned)from->read > KRAIT_READ_UNCOMMITTED)
@@ -198,13 +198,13 @@ enum kr_status kr_build_attributes(krait_builder *b, const struct krait_operatio
 	attr->failed = from->failed;
 	attr->ends = from->failed && !from->goes_on;
 	attr->seen_first = b->h->seen.n;
-	for (size_t i = 0; i < from->seen_count && !status; i++)
-		status = push_seen(b, &from->seen[i]);
+	for (size_t i = 0; i < from->seen_count; i++)
+		KR_TRY(push_seen(b, &from->seen[i]));
 	attr->seen_count = b->h->seen.n - attr->seen_first;
 	if (from->no_cursor || from->has_time || from->lock != KRAIT_LOCK_NONE ||
 		from->read != KRAIT_READ_AS_USUAL || from->old_row || attr->seen_count > 0)
 		out->op.flags |= KR_OPF_HAS_ATTR;
-	return status;
+	return KR_OK;
 }
 
 /* ---- header, version orders ---- */

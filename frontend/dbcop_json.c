@@ -80,14 +80,6 @@ static enum kr_status read_txn(struct kr_forms *f, kr_session session)
 	return kr_foreign_add(f->h, txn, NULL, f->err);
 }
 
-/* Enters an array; `what` it should be one of. */
-static enum kr_status enter_array(struct kr_forms *f, const char *what)
-{
-	char bracket;
-	KR_TRY(kr_forms_enter(f, &bracket));
-	return bracket == '[' ? KR_OK : kr_forms_bad(f, f->line, "expected an array of %s", what);
-}
-
 static enum kr_status read_session(struct kr_forms *f, kr_session session)
 {
 	bool found;
@@ -126,20 +118,20 @@ static enum kr_status read_sessions(struct kr_forms *f)
 static enum kr_status read_wrapped(struct kr_forms *f)
 {
 	bool found, data = false;
+	char bracket;
 	enum kr_status status;
 
 	while (!(status = kr_forms_next(f, &found)) && found) {
 		if (!kr_form_is(f, 0, "data")) {
-			status = kr_forms_next(f, &found);
-		} else if (data) {
-			status = kr_forms_bad(f, f->line, "the field \"data\" stands twice");
-		} else {
-			data = true;
-			if (!(status = enter_array(f, "sessions")))
-				status = read_sessions(f);
+			KR_TRY(kr_forms_next(f, &found));
+			continue;
 		}
-		if (status)
-			return status;
+		if (data)
+			return kr_forms_bad(f, f->line, "the field \"data\" stands twice");
+		data = true;
+		KR_TRY(kr_forms_enter(f, &bracket));
+		KR_TRY(bracket == '[' ? read_sessions(f)
+				      : kr_forms_bad(f, f->line, "expected an array of sessions"));
 	}
 	return status || data
 		? status

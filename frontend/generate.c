@@ -201,16 +201,15 @@ static enum kr_status end_late(struct kr_sim *s)
 static enum kr_status operate(struct kr_sim *s, struct kr_sim_client *c)
 {
 	uint32_t done = c->ops.n;
-	enum kr_status status = kr_sim_operation(s, c);
 
-	for (; !status && s->options->op_times && done < c->ops.n; done++) {
+	KR_TRY(kr_sim_operation(s, c));
+	for (; s->options->op_times && done < c->ops.n; done++) {
 		struct kr_sim_time time = {s->clock - (int64_t)kr_rng_below(&s->rng, STEP / 2),
 			s->clock + (int64_t)kr_rng_below(&s->rng, STEP / 2)};
 
-		if (!kr_vec_push(&s->ctx->mem, &c->times, time))
-			status = KR_NOMEM;
+		KR_TRY(kr_vec_add(&s->ctx->mem, &c->times, time));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status step(struct kr_sim *s, struct kr_sim_client *c, struct kr_err *err)

@@ -99,7 +99,6 @@ static void pick_kinds(struct kr_sim *s)
 enum kr_status kr_sim_prepare_keys(struct kr_sim *s, struct kr_err *err)
 {
 	const struct kr_generate_options *o = s->options;
-	enum kr_status status = KR_OK;
 
 	kr_arena_init(&s->items, &s->ctx->mem);
 	pick_kinds(s);
@@ -108,12 +107,12 @@ enum kr_status kr_sim_prepare_keys(struct kr_sim *s, struct kr_err *err)
 			o->keys, s->kind_count);
 	KR_TRY(kr_mem_new(&s->ctx->mem, s->keys, o->keys));
 	KR_TRY(kr_mem_new(&s->ctx->mem, s->by_name, o->keys));
-	for (uint32_t k = 0; k < o->keys && !status; k++)
-		if (!(status = start_key(s, k)))
-			status = kr_ctx_tick(s->ctx);
-	if (!status)
-		order_names(s);
-	return status;
+	for (uint32_t k = 0; k < o->keys; k++) {
+		KR_TRY(start_key(s, k));
+		KR_TRY(kr_ctx_tick(s->ctx));
+	}
+	order_names(s);
+	return KR_OK;
 }
 
 void kr_sim_keys_done(struct kr_sim *s)

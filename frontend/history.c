@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "base/order.h"
-#include "frontend/assemble.h"
+#include "frontend/event.h"
 #include "frontend/history_count.h"
 #include "frontend/history_written.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "base/order.h"
-#include "frontend/history_work.h"
+#include "frontend/history_written.h"
 #include "frontend/model/operation.h"
 
 struct node {

@@ -8,7 +8,7 @@
  * passed over: they say what was locked, not what was looked for, and an observation or a lock that is
  * wider than the statement's own would be a false one. Cost: one pass over the text, another one over what
  * was gathered. */
-#include "frontend/assemble.h"
+#include "frontend/event.h"
 #include "frontend/foreign.h"
 
 #include "base/hash.h"
@@ -415,9 +415,9 @@ static enum kr_status tell(struct leopard *l, const struct statement *s)
 	event.line = s->line;
 	event.invoked = s->invoked;
 	event.returned = s->returned;
-	enum kr_status status = event.txn.i == KR_NONE ? KR_NOMEM : open_txn(l, s, event);
-	if (status || s->what == BEGIN)
-		return status;
+	KR_TRY(event.txn.i == KR_NONE ? KR_NOMEM : open_txn(l, s, event));
+	if (s->what == BEGIN)
+		return KR_OK;
 	if (s->what == COMMIT || s->what == ROLLBACK)
 		return tell_end(l, s, event);
 	if (s->what == SNAPSHOT) {
@@ -427,9 +427,9 @@ static enum kr_status tell(struct leopard *l, const struct statement *s)
 		last->white_box.snapshot_t[0] = s->invoked;
 		last->white_box.snapshot_t[1] = s->returned;
 	}
-	for (uint32_t i = 0; i < s->count && !status; i++)
-		status = tell_row(l, s, &event, &l->cells.at[s->first + i]);
-	return !status && s->count == 0 && s->failed ? tell_failure(l, s, &event) : status;
+	for (uint32_t i = 0; i < s->count; i++)
+		KR_TRY(tell_row(l, s, &event, &l->cells.at[s->first + i]));
+	return s->count == 0 && s->failed ? tell_failure(l, s, &event) : KR_OK;
 }
 
 static enum kr_status tell_all(struct leopard *l)

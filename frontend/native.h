@@ -2,7 +2,7 @@
 #ifndef KR_FRONTEND_NATIVE_H
 #define KR_FRONTEND_NATIVE_H
 
-#include "frontend/assemble.h"
+#include "frontend/event.h"
 #include "frontend/format.h"
 #include "frontend/node.h"
 

@@ -109,10 +109,10 @@ static enum kr_status put_words(struct kr_native *n, const struct fields *f, str
 enum kr_status kr_native_time(struct kr_native *n, const struct kr_node *times, struct kr_attr *attr)
 {
 	int64_t interval[2];
-	enum kr_status status = times ? kr_native_put_times(n, times, "\"t\"", interval, &attr->open) : KR_OK;
 
-	if (status || !times)
-		return status;
+	if (!times)
+		return KR_OK;
+	KR_TRY(kr_native_put_times(n, times, "\"t\"", interval, &attr->open));
 	attr->has_time = true;
 	attr->invoked = interval[0];
 	attr->returned = interval[1];
@@ -123,15 +123,14 @@ enum kr_status kr_native_attributes(struct kr_native *n, const struct kr_node *j
 {
 	struct fields f = fields_of(json);
 	bool range = e->op.kind == KR_OP_RANGE;
-	enum kr_status status = kr_native_fields_ignored(n, json, kr_node_members(json) - f.known,
-		range ? KR_NATIVE_RANGE : KR_NATIVE_ATTRIBUTES);
-
-	if (status || f.known == 0)
-		return status; /* notes, or a range's options */
+	KR_TRY(kr_native_fields_ignored(n, json, kr_node_members(json) - f.known,
+		range ? KR_NATIVE_RANGE : KR_NATIVE_ATTRIBUTES));
+	if (f.known == 0)
+		return KR_OK; /* notes, or a range's options */
 	e->op.flags |= KR_OPF_HAS_ATTR;
 	KR_TRY(kr_native_time(n, f.t, &e->attr));
 	if (f.cursor)
 		KR_TRY(kr_native_put_bool(n, f.cursor, "\"cursor\"", &e->attr.cursor));
-	status = put_words(n, &f, e);
-	return status || !f.versions ? status : put_versions(n, f.versions, &e->attr);
+	KR_TRY(put_words(n, &f, e));
+	return f.versions ? put_versions(n, f.versions, &e->attr) : KR_OK;
 }

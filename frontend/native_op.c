@@ -44,10 +44,10 @@ static enum kr_status put_key(struct kr_native *n, const struct kr_node *op, str
 static enum kr_status read_r(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
 	const struct kr_node *value = argument(n, op, 1);
-	enum kr_status status = put_key(n, op, out);
 
-	if (status || !value)
-		return status;
+	KR_TRY(put_key(n, op, out));
+	if (!value)
+		return KR_OK;
 	out->flags |= KR_OPF_KNOWN;
 	out->a = kr_native_value(n, value);
 	return out->a.i == KR_NONE ? KR_NOMEM : KR_OK;
@@ -68,19 +68,18 @@ static enum kr_status read_key_value(struct kr_native *n, const struct kr_node *
 static enum kr_status read_d(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
 	const struct kr_node *found = argument(n, op, 1);
-	enum kr_status status = put_key(n, op, out);
 
-	if (status || !found)
-		return status;
+	KR_TRY(put_key(n, op, out));
+	if (!found)
+		return KR_OK;
 	out->flags |= KR_OPF_KNOWN;
 	return put_bool_flag(n, found, "\"found\", the second argument,", out);
 }
 
 static enum kr_status read_insert(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
-	enum kr_status status = read_key_value(n, op, out);
-
-	return status ? status : put_bool_flag(n, argument(n, op, 2), "\"done\", the third argument,", out);
+	KR_TRY(read_key_value(n, op, out));
+	return put_bool_flag(n, argument(n, op, 2), "\"done\", the third argument,", out);
 }
 
 static enum kr_status read_cas(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
@@ -194,8 +193,8 @@ static enum kr_status read_op(struct kr_native *n, const struct kr_node *op, str
 		attributes = last; /* one object may hold a range's options and its attributes */
 	out->op.kind = (enum kr_op_kind)kind;
 	n->arguments = count;
-	enum kr_status status = forms[kind].read(n, op, &out->op);
-	return status || !attributes ? status : kr_native_attributes(n, attributes, out);
+	KR_TRY(forms[kind].read(n, op, &out->op));
+	return attributes ? kr_native_attributes(n, attributes, out) : KR_OK;
 }
 
 /* ["failed", OP, {"t": ..., "ends": ...}]: OP with its own attributes, but for its time. */
@@ -213,15 +212,14 @@ static enum kr_status read_failed(struct kr_native *n, const struct kr_node *op,
 	n->in_failed = true;
 	enum kr_status status = read_op(n, inner, out);
 	n->in_failed = false;
-	if (status)
-		return status;
+	KR_TRY(status);
 	out->attr.failed = out->attr.ends = true;
 	if (out->attr.has_time)
 		return kr_native_bad(n,
 			"\"t\" of the operation that failed, expected it behind that operation, of "
 			"\"failed\"");
-	status = kr_native_time(n, kr_node_get(attributes, "t"), &out->attr);
-	return status || !ending ? status : kr_native_put_bool(n, ending, "\"ends\"", &out->attr.ends);
+	KR_TRY(kr_native_time(n, kr_node_get(attributes, "t"), &out->attr));
+	return ending ? kr_native_put_bool(n, ending, "\"ends\"", &out->attr.ends) : KR_OK;
 }
 
 /* ["undo", n, {"t": ...}] */

@@ -115,11 +115,8 @@ static enum kr_status add_txn(struct timekiller *k, struct kr_transaction txn, c
 	struct kr_history *h = k->f.h;
 	uint32_t count = h->txns.n;
 	struct kr_white_box white_box = {.snapshot = stamps[0].physical, .commit_ts = stamps[1].physical};
-	enum kr_status status = kr_foreign_add(h, txn, &white_box, k->f.err);
-
-	if (status || h->txns.n == count)
-		return status;
-	for (int i = 0; i < 2; i++)
+	KR_TRY(kr_foreign_add(h, txn, &white_box, k->f.err));
+	for (int i = 0; i < 2 && h->txns.n > count; i++) /* it was not left out */
 		KR_TRY(kr_vec_add(h->mem, &k->stamps, stamps[i]));
 	return KR_OK;
 }
@@ -185,13 +182,14 @@ static enum kr_status set_stamps(struct timekiller *k)
 	for (uint32_t i = 0; i < k->stamps.n; i++)
 		plain = plain && k->stamps.at[i].logical == 0;
 
-	enum kr_status status = plain ? KR_OK : rank_stamps(k);
-
-	for (uint32_t t = 0; t < h->txns.n && !plain && !status; t++) {
+	if (plain)
+		return KR_OK;
+	KR_TRY(rank_stamps(k));
+	for (uint32_t t = 0; t < h->txns.n; t++) {
 		h->white_box.at[t].snapshot = k->stamps.at[2 * t].rank;
 		h->white_box.at[t].commit_ts = k->stamps.at[2 * t + 1].rank;
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status read_all(struct timekiller *k)

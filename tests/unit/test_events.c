@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "frontend/assemble.h"
 #include "frontend/generate.h"
 #include "frontend/native_write.h"
 #include "frontend/stream.h"
