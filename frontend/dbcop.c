@@ -220,7 +220,7 @@ static enum kr_status read_dbcop(struct kr_ctx *ctx, const char *path, struct kr
 	d.data = (const unsigned char *)text;
 	KR_TRY(find_variant(&d));
 	KR_TRY(read_sessions(&d));
-	return kr_foreign_zero_is_initial(ctx, h, err);
+	return kr_foreign_zeros(ctx, h, true, err);
 }
 
 /* Five numbers, a short text, and a date: digits, dashes, T. */

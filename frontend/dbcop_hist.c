@@ -165,7 +165,7 @@ static enum kr_status read_hist(struct kr_ctx *ctx, const char *path, struct kr_
 	if (r.open)
 		return bad(&r, "the file ends inside a transaction, expected its ]");
 	KR_TRY(end_txn(&r));
-	return kr_foreign_zero_is_absent(ctx, h);
+	return kr_foreign_zeros(ctx, h, false, NULL);
 }
 
 static size_t skip_comments(const char *head, size_t length)

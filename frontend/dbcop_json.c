@@ -162,7 +162,7 @@ static enum kr_status read_dbcop_json(struct kr_ctx *ctx, const char *path, stru
 	if (!status)
 		status = read_all(&f);
 	kr_forms_done(&f);
-	return status ? status : kr_foreign_zero_is_absent(ctx, h);
+	return status ? status : kr_foreign_zeros(ctx, h, false, NULL);
 }
 
 /* An object with "params" or "data", or an array of arrays of objects. */

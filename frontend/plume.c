@@ -79,7 +79,7 @@ static enum kr_status read_plume(struct kr_ctx *ctx, const char *path, struct kr
 	if (!(status = read_lines(&p, source)))
 		status = kr_gather_finish(&p.gather, ctx, err);
 	kr_gather_done(&p.gather);
-	return status ? status : kr_foreign_zero_is_initial(ctx, h, err);
+	return status ? status : kr_foreign_zeros(ctx, h, true, err);
 }
 
 static int sniff(const char *path, const char *head, size_t length)

@@ -222,7 +222,7 @@ static enum kr_status read_timekiller(struct kr_ctx *ctx, const char *path, stru
 		status = read_all(&k);
 	kr_vec_done(h->mem, &k.stamps);
 	kr_forms_done(&k.f);
-	return status ? status : kr_foreign_zero_is_absent(ctx, h);
+	return status ? status : kr_foreign_zeros(ctx, h, false, NULL);
 }
 
 static int sniff(const char *path, const char *head, size_t length)

@@ -8,7 +8,6 @@
  * pass. */
 #include "frontend/foreign.h"
 
-#include <dirent.h>
 #include <string.h>
 
 struct viper {
@@ -197,8 +196,9 @@ static enum kr_status read_forms(struct viper *v, struct kr_source *source, cons
 
 static bool is_log(const char *name) { return name[0] == 'J' && kr_foreign_stem(name) != 0; }
 
-static enum kr_status read_log(struct viper *v, const char *folder, const char *name)
+static enum kr_status read_log(void *data, const char *folder, const char *name)
 {
+	struct viper *v = data;
 	uint32_t file = v->h->files.n;
 	const char *path = kr_foreign_file(v->h, folder, name);
 	struct kr_source *source;
@@ -214,37 +214,19 @@ static enum kr_status read_viper(struct kr_ctx *ctx, const char *path, struct kr
 	struct kr_history *h, struct kr_err *err)
 {
 	struct viper v = {.ctx = ctx, .h = h, .err = err};
-	struct kr_foreign_names names = {0};
-	enum kr_status status = kr_foreign_list(h, path, is_log, &names, err);
+	enum kr_status status = kr_foreign_logs(ctx, h, path, is_log, read_log, &v, err);
 
 	(void)source;
-	for (uint32_t i = 0; !status && i < names.n; i++) {
-		status = read_log(&v, path, names.at[i]);
-		kr_ctx_progress(ctx, "reading", i + 1, names.n);
-	}
-	kr_vec_done(h->mem, &names);
 	h->initial = v.initial ? KR_INITIAL_GIVEN : KR_INITIAL_UNWRITTEN;
-	if (!status)
-		status = kr_foreign_zero_is_absent(ctx, h);
-	return status;
+	return status ? status : kr_foreign_zeros(ctx, h, false, NULL);
 }
 
 /* A folder with a J*.log file that begins with a brace. */
 static int sniff(const char *path, const char *head, size_t length)
 {
-	DIR *dir = opendir(path);
-	int sure = 0;
-	const struct dirent *entry;
-
 	(void)head;
 	(void)length;
-	if (!dir)
-		return 0;
-	while (sure == 0 && (entry = readdir(dir)) != NULL)
-		if (is_log(entry->d_name) && kr_foreign_first(dirfd(dir), entry->d_name) == '{')
-			sure = 90;
-	(void)closedir(dir);
-	return sure;
+	return kr_foreign_starts(path, is_log, '{') == 2 ? 90 : 0;
 }
 
 const struct kr_format kr_format_viper = {
