@@ -61,8 +61,8 @@ struct kr_sink {
 	enum kr_status (*take)(void *data, const struct kr_event *event, struct kr_err *err);
 };
 
-/* A history is a sink: it puts transactions together (assemble.c); what scans, rows and conditions entries name
- * stands in its arrays already. One with a sink of its own passes events on. */
+/* A history is a sink: it puts transactions together (assemble.c); what scans, rows and conditions entries
+ * name stands in its arrays already. One with a sink of its own passes events on. */
 enum kr_status kr_history_take(void *history, const struct kr_event *event, struct kr_err *err);
 
 /* The session's transaction is left out and counted, for `err`, which is then as good as new; `ended`: no

@@ -221,7 +221,7 @@ static enum kr_status check_agreement(struct checker *c, struct kr_err *err)
 	while (!agree(c, lists)) {
 		KR_TRY(kr_ctx_check(c->ctx));
 		KR_BISECT(good, good + 1, lists, agree(c, good));
-		if (!c->h->lenient) /* orders [0, good) contradict each other, without the last one they do not */
+		if (!c->h->lenient) /* orders [0, good) contradict each other, without the last they do not */
 			return contradiction(c, good - 1, err);
 		c->dropped[good - 1] = true;
 	}

@@ -212,8 +212,8 @@ const char *kr_history_brief(const struct kr_history *h, kr_value name, char *ou
 
 /* ---- order of keys ---- */
 
-/* The number that a key stands for; with KR_KEYS_NUMBERS strings that hold one count, too, as reals where they
- * are beyond 64 bits. */
+/* The number that a key stands for; with KR_KEYS_NUMBERS strings that hold one count, too, as reals where
+ * they are beyond 64 bits. */
 static bool as_number(const struct kr_history *h, kr_value key, struct kr_operand *out)
 {
 	const struct kr_value_entry *e = kr_history_value(h, key);
