@@ -38,28 +38,9 @@ enum kr_status kr_build_bad(krait_builder *b, const char *found, const char *exp
  * text is lack of memory. */
 static bool is_utf8(const char *text, size_t length)
 {
-	const unsigned char *at = (const unsigned char *)text, *end = at + length;
-
-	while (at < end) {
-		unsigned extra = *at < 0x80         ? 0
-			: *at >= 0xc2 && *at < 0xe0 ? 1
-			: *at >= 0xe0 && *at < 0xf0 ? 2
-			: *at >= 0xf0 && *at < 0xf5 ? 3
-						    : 4;
-		unsigned char low = *at == 0xe0 ? 0xa0
-			: *at == 0xf0           ? 0x90
-						: 0x80,
-			      high = *at == 0xed ? 0x9f
-			: *at == 0xf4            ? 0x8f
-						 : 0xbf;
-
-		if (extra == 4 || (size_t)(end - at) <= extra)
+	for (size_t step; length > 0; text += step, length -= step)
+		if ((step = kr_utf8_length(text, length)) == 0)
 			return false;
-		at++;
-		for (unsigned i = 0; i < extra; i++, at++)
-			if (*at < (i == 0 ? low : 0x80) || *at > (i == 0 ? high : 0xbf))
-				return false;
-	}
 	return true;
 }
 
@@ -188,18 +169,15 @@ static uint16_t flags_of(const struct krait_transaction *t)
 static enum kr_status begin(krait_builder *b, const struct krait_transaction *t)
 {
 	kr_value session;
-	enum kr_status status = check_times(b, t);
-
-	if (!status && t->id.type != KRAIT_ABSENT)
-		status = kr_build_name(b, &t->id, "the id", &b->txn.id);
+	KR_TRY(check_times(b, t));
+	if (t->id.type != KRAIT_ABSENT)
+		KR_TRY(kr_build_name(b, &t->id, "the id", &b->txn.id));
 	b->native.id = b->txn.id;
-	if (!status && t->session.type != KRAIT_ABSENT &&
-		!(status = kr_build_name(b, &t->session, "the session", &session))) {
+	if (t->session.type != KRAIT_ABSENT) {
+		KR_TRY(kr_build_name(b, &t->session, "the session", &session));
 		b->txn.session = kr_history_session(b->h, session);
-		status = b->txn.session.i == KR_NONE ? KR_NOMEM : KR_OK;
+		KR_TRY(b->txn.session.i == KR_NONE ? KR_NOMEM : KR_OK);
 	}
-	if (status)
-		return status;
 	b->txn.status = (enum kr_txn_status)t->status & 3;
 	b->txn.flags = flags_of(t) & KR_TXN_FLAGS;
 	b->white_box = (struct kr_white_box){
@@ -353,14 +331,11 @@ bool krait_build_initial(krait_builder *b, struct krait_value key, struct krait_
 	if (kr_history_untold(b->h))
 		return kr_build_keep(b,
 			kr_build_bad(b, "an initial value that is told beside untold ones", "either"));
-	kr_build_keep(b, kr_build_key(b, &key, &k));
-	if (!b->status)
-		kr_build_keep(b, put_value(b, &value, "the initial value", true, &initial));
-	if (!b->status) {
-		b->h->initial = KR_INITIAL_GIVEN;
-		kr_build_keep(b, kr_history_set_initial(b->h, k, initial, &b->err));
-	}
-	return !b->status;
+	if (!kr_build_keep(b, kr_build_key(b, &key, &k)) ||
+		!kr_build_keep(b, put_value(b, &value, "the initial value", true, &initial)))
+		return false;
+	b->h->initial = KR_INITIAL_GIVEN;
+	return kr_build_keep(b, kr_history_set_initial(b->h, k, initial, &b->err));
 }
 
 bool krait_build_line(krait_builder *b, const char *text, size_t length)

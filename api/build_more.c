@@ -33,6 +33,13 @@ static enum kr_status set_value(krait_builder *b, json_t *object, const char *na
 	return set(object, name, item);
 }
 
+static enum kr_status set_text(krait_builder *b, json_t *object, const char *name, const char *text)
+{
+	struct krait_value value = krait_text(text ? text : "");
+
+	return text ? set_value(b, object, name, &value) : KR_OK;
+}
+
 /* The object that is the member `name`, made when it is not there; NULL: no memory. */
 static json_t *member(json_t *object, const char *name)
 {
@@ -62,25 +69,18 @@ static enum kr_status append_rows(krait_builder *b, json_t *op, const struct kra
 
 static enum kr_status append_range(krait_builder *b, json_t *op, const struct krait_operation *from)
 {
-	enum kr_status status = append_value(b, op, &from->low);
-	json_t *options = from->has_limit || from->reverse ? json_object() : NULL;
-
-	if (!status)
-		status = append_value(b, op, &from->high);
-	if (!status)
-		status = append_rows(b, op, from);
+	KR_TRY(append_value(b, op, &from->low));
+	KR_TRY(append_value(b, op, &from->high));
+	KR_TRY(append_rows(b, op, from));
 	if (!from->has_limit && !from->reverse)
-		return status;
-	if (!options)
-		return KR_NOMEM;
-	if (!status && from->has_limit)
-		status = set(options, "limit", json_integer(from->limit));
-	if (!status && from->reverse)
-		status = set(options, "reverse", json_true());
-	if (!status)
-		return append(op, options);
-	json_decref(options);
-	return status;
+		return KR_OK;
+
+	json_t *options = json_object();
+
+	KR_TRY(append(op, options));
+	if (from->has_limit)
+		KR_TRY(set(options, "limit", json_integer(from->limit)));
+	return from->reverse ? set(options, "reverse", json_true()) : KR_OK;
 }
 
 static enum kr_status append_condition(krait_builder *b, json_t *where, const struct krait_condition *c)
@@ -180,10 +180,10 @@ static enum kr_status take_time(krait_builder *b, const struct krait_operation *
 enum kr_status kr_build_attributes(krait_builder *b, const struct krait_operation *from, struct kr_entry *out)
 {
 	struct kr_attr *attr = &out->attr;
-	enum kr_status status = take_time(b, from, attr);
 
-	if (status || out->is_undo)
-		return status;
+	KR_TRY(take_time(b, from, attr));
+	if (out->is_undo)
+		return KR_OK;
 	if ((unsigned)from->lock > KRAIT_LOCK_EXCLUSIVE)
 		return kr_build_bad(b, "a lock that there is not", "one of enum krait_lock");
 	if ((unsigned)from->read > KRAIT_READ_UNCOMMITTED)
@@ -198,19 +198,21 @@ enum kr_status kr_build_attributes(krait_builder *b, const struct krait_operatio
 	attr->failed = from->failed;
 	attr->ends = from->failed && !from->goes_on;
 	attr->seen_first = b->h->seen.n;
-	for (size_t i = 0; i < from->seen_count && !status; i++)
-		status = push_seen(b, &from->seen[i]);
+	for (size_t i = 0; i < from->seen_count; i++)
+		KR_TRY(push_seen(b, &from->seen[i]));
 	attr->seen_count = b->h->seen.n - attr->seen_first;
 	if (from->no_cursor || from->has_time || from->lock != KRAIT_LOCK_NONE ||
 		from->read != KRAIT_READ_AS_USUAL || from->old_row || attr->seen_count > 0)
 		out->op.flags |= KR_OPF_HAS_ATTR;
-	return status;
+	return KR_OK;
 }
 
 /* ---- header, version orders ---- */
 
 static enum kr_status fill_header(krait_builder *b, const struct krait_header *from, json_t *header)
 {
+	/* by enum krait_initial and krait_key_order; NULL: nothing is said, or an object */
+	static const char *const initial[] = {NULL, NULL, "unknown", "unwritten"};
 	static const char *const orders[] = {NULL, "bytes", "numbers"};
 	json_t *universe = json_array();
 	KR_TRY(set(header, "universe", universe));
@@ -221,29 +223,15 @@ static enum kr_status fill_header(krait_builder *b, const struct krait_header *f
 			"one of enum krait_initial and krait_key_order");
 	for (size_t i = 0; i < from->universe_count; i++)
 		KR_TRY(append_value(b, universe, &from->universe[i]));
-	if (from->name)
-		KR_TRY(set_value(b, header, "name",
-			&(struct krait_value){KRAIT_STRING, 0, 0, from->name, strlen(from->name)}));
-	if (from->time_unit)
-		KR_TRY(set_value(b, header, "time_unit",
-			&(struct krait_value){KRAIT_STRING, 0, 0, from->time_unit, strlen(from->time_unit)}));
+	KR_TRY(set_text(b, header, "name", from->name));
+	KR_TRY(set_text(b, header, "time_unit", from->time_unit));
 	KR_TRY(set(header, "clock_skew", json_integer(from->clock_skew)));
-	if (from->initial != KRAIT_INITIAL_ABSENT)
-		KR_TRY(set(header, "initial",
-			from->initial == KRAIT_INITIAL_GIVEN
-				? json_object()
-				: json_string(
-					  from->initial == KRAIT_INITIAL_UNKNOWN ? "unknown" : "unwritten")));
-	if (from->row_separator)
-		KR_TRY(set_value(b, header, "row_separator",
-			&(struct krait_value){KRAIT_STRING, 0, 0, from->row_separator,
-				strlen(from->row_separator)}));
-	if (from->profile)
-		KR_TRY(set_value(b, header, "profile",
-			&(struct krait_value){KRAIT_STRING, 0, 0, from->profile, strlen(from->profile)}));
-	if (from->key_order != KRAIT_KEYS_MIXED)
-		KR_TRY(set(header, "ordered_keys", json_string(orders[from->key_order])));
-	return KR_OK;
+	if (from->initial == KRAIT_INITIAL_GIVEN)
+		KR_TRY(set(header, "initial", json_object()));
+	KR_TRY(set_text(b, header, "initial", initial[from->initial]));
+	KR_TRY(set_text(b, header, "row_separator", from->row_separator));
+	KR_TRY(set_text(b, header, "profile", from->profile));
+	return set_text(b, header, "ordered_keys", orders[from->key_order]);
 }
 
 bool krait_build_header(krait_builder *b, const struct krait_header *header)
@@ -275,14 +263,12 @@ static enum kr_status add_order(krait_builder *b, const struct krait_value *key,
 	struct kr_native_fields fields;
 	const struct kr_node *node;
 	json_t *list = json_array();
-	enum kr_status status = set(order, "writers", list);
 
-	if (!status)
-		status = set_value(b, order, "version_order", key);
-	for (size_t i = 0; i < count && !status; i++)
-		status = append_value(b, list, &writers[i]);
-	if (status || (status = kr_nodes_take(&b->native.nodes, order, &node)))
-		return status;
+	KR_TRY(set(order, "writers", list));
+	KR_TRY(set_value(b, order, "version_order", key));
+	for (size_t i = 0; i < count; i++)
+		KR_TRY(append_value(b, list, &writers[i]));
+	KR_TRY(kr_nodes_take(&b->native.nodes, order, &node));
 	kr_native_get_fields(node, &fields);
 	return kr_native_order(&b->native, node, &fields);
 }

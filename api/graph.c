@@ -233,9 +233,8 @@ enum kr_status krait_answer_cycle(struct kr_answer *answer, const struct kr_ir *
 				i);
 	}
 	kr_proof_begin(&answer->proof);
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++)
 		KR_TRY(kr_proof_add_link(&answer->proof, cleaned(links[i])));
-	}
 	KR_TRY(kr_proof_end(&answer->proof));
 	answer->outcome = KR_VIOLATED;
 	return KR_OK;
@@ -257,8 +256,6 @@ static enum kr_status reject(struct kr_answer *answer, const char *why)
 enum kr_status krait_answer_world(struct kr_answer *answer, const struct kr_ir *ir, enum kr_world_form form,
 	const kr_node *order, uint32_t count)
 {
-	enum kr_status status = form == KR_WORLD_GRAPH ? fill_sources(answer, ir) : KR_OK;
-
 	if ((unsigned)form > KR_WORLD_GRAPH)
 		return reject(answer, "krait_answer_world was given a form that there is not");
 	if (form == KR_WORLD_SNAPSHOTS && ir->level->model == KR_NODES_TXN)
@@ -268,16 +265,15 @@ enum kr_status krait_answer_world(struct kr_answer *answer, const struct kr_ir *
 	for (uint32_t i = 0; i < count; i++)
 		if (order[i].i >= ir->nnodes)
 			return reject(answer, "krait_answer_world was given a node that there is not");
+	if (form == KR_WORLD_GRAPH)
+		KR_TRY(fill_sources(answer, ir));
 	kr_vec_clear(&answer->order);
-	for (uint32_t i = 0; i < count && !status; i++)
-		if (krait_ir_txn(ir, order[i]).i != KR_NONE &&
-			!kr_vec_push(&ir->ctx->mem, &answer->order, order[i]))
-			status = KR_NOMEM;
-	if (!status) {
-		answer->form = form;
-		answer->outcome = KR_SATISFIED;
-	}
-	return status;
+	for (uint32_t i = 0; i < count; i++)
+		if (krait_ir_txn(ir, order[i]).i != KR_NONE)
+			KR_TRY(kr_vec_add(&ir->ctx->mem, &answer->order, order[i]));
+	answer->form = form;
+	answer->outcome = KR_SATISFIED;
+	return KR_OK;
 }
 
 enum kr_status krait_answer_source(struct kr_answer *answer, const struct kr_ir *ir, kr_obs o,

@@ -10,37 +10,30 @@ const char *krait_version(void) { return KR_VERSION; }
 
 /* ---- errors ---- */
 
-static enum krait_status public_status(enum kr_status status)
+void kr_public_begin(struct kr_err *err, struct krait_error *out)
 {
-	switch (status) {
-	case KR_OK: return KRAIT_OK;
-	case KR_NOMEM: return KRAIT_NO_MEMORY;
-	case KR_TIMEOUT: return KRAIT_TIME_LIMIT;
-	case KR_CANCELED: return KRAIT_CANCELED;
-	case KR_BAD: return KRAIT_BAD;
-	case KR_UNSUPPORTED: return KRAIT_UNSUPPORTED;
-	case KR_INTERNAL: break;
-	}
-	return KRAIT_INTERNAL;
-}
-
-void kr_public_begin(struct krait_error *out)
-{
+	kr_err_init(err);
 	if (out)
 		*out = (struct krait_error){.status = KRAIT_OK};
 }
 
 enum krait_status kr_public_fail(struct kr_err *err, enum kr_status status, struct krait_error *out)
 {
+	static const enum krait_status given[] = {[KR_OK] = KRAIT_OK,
+		[KR_NOMEM] = KRAIT_NO_MEMORY,
+		[KR_TIMEOUT] = KRAIT_TIME_LIMIT,
+		[KR_CANCELED] = KRAIT_CANCELED,
+		[KR_BAD] = KRAIT_BAD,
+		[KR_UNSUPPORTED] = KRAIT_UNSUPPORTED,
+		[KR_INTERNAL] = KRAIT_INTERNAL};
+
 	kr_err_set(err, status, "%s", kr_status_text(status));
 	if (out) {
-		*out = (struct krait_error){.status = public_status(status),
-			.line = err->line,
-			.column = err->column};
+		*out = (struct krait_error){given[status], .line = err->line, .column = err->column};
 		memcpy(out->file, err->file, sizeof out->file);
 		memcpy(out->text, err->text, sizeof out->text);
 	}
-	return public_status(status);
+	return given[status];
 }
 
 /* ---- options ---- */
@@ -118,8 +111,7 @@ enum krait_status krait_plugins_new(krait_plugins **out, struct krait_error *err
 	krait_plugins *plugins = kr_mem_alloc(&mem, 1, sizeof *plugins);
 	struct kr_err err;
 
-	kr_public_begin(error);
-	kr_err_init(&err);
+	kr_public_begin(&err, error);
 	if (!plugins)
 		return kr_public_fail(&err, KR_NOMEM, error);
 	kr_plugins_init(&plugins->all);
@@ -131,8 +123,7 @@ enum krait_status krait_plugins_load(krait_plugins *plugins, const char *path, s
 {
 	struct kr_err err;
 
-	kr_public_begin(error);
-	kr_err_init(&err);
+	kr_public_begin(&err, error);
 	enum kr_status status = kr_plugins_load(&plugins->all, path, &err);
 	return status ? kr_public_fail(&err, status, error) : KRAIT_OK;
 }

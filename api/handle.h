@@ -45,8 +45,8 @@ struct krait_builder {
 	struct krait_options options; /* of the caller, while it builds */
 };
 
-/* At the begin of every call that can fail: no error. */
-void kr_public_begin(struct krait_error *out);
+/* At the begin of every call that can fail: no error. `err` may be NULL. */
+void kr_public_begin(struct kr_err *err, struct krait_error *out);
 /* Gives the error out; one without text gets that of its status. */
 enum krait_status kr_public_fail(struct kr_err *err, enum kr_status status, struct krait_error *out);
 
@@ -54,13 +54,6 @@ enum krait_status kr_public_fail(struct kr_err *err, enum kr_status status, stru
 void kr_call_begin(struct kr_ctx *ctx, const struct krait_options *options);
 void kr_call_log(const struct krait_options *options, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-
-/* The block of a history, with nothing in it; NULL: no memory. kr_handle_drop frees it alone. */
-krait_history *kr_handle_new(const char *path, const struct krait_options *options);
-void kr_handle_drop(krait_history *history);
-/* Analyzes what was read since `start`; on failure the history is done. */
-enum kr_status kr_handle_analyze(krait_history *history, int64_t start, const struct krait_options *options,
-	struct kr_err *err);
 
 /* An accountant without a limit that takes its memory where the options say. */
 struct kr_mem kr_options_mem(const struct krait_options *options);

@@ -9,7 +9,8 @@
 
 static double seconds_since(int64_t start) { return (double)(kr_now_ns() - start) * 1e-9; }
 
-void kr_handle_drop(krait_history *h)
+/* Frees the block of a history alone. */
+static void drop_handle(krait_history *h)
 {
 	struct kr_mem self = h->self;
 
@@ -22,7 +23,8 @@ void kr_handle_drop(krait_history *h)
 	kr_mem_free(&self, h, 1, sizeof *h);
 }
 
-krait_history *kr_handle_new(const char *path, const struct krait_options *options)
+/* The block of a history, with nothing in it; NULL: no memory. */
+static krait_history *new_handle(const char *path, const struct krait_options *options)
 {
 	struct kr_mem self = kr_options_mem(options);
 	size_t size = strlen(path) + 1;
@@ -33,7 +35,7 @@ krait_history *kr_handle_new(const char *path, const struct krait_options *optio
 	h->path = kr_mem_alloc(&self, size, 1);
 	h->self = self;
 	if (!h->path) {
-		kr_handle_drop(h);
+		drop_handle(h);
 		return NULL;
 	}
 	memcpy(h->path, path, size);
@@ -45,7 +47,8 @@ krait_history *kr_handle_new(const char *path, const struct krait_options *optio
 	return h;
 }
 
-enum kr_status kr_handle_analyze(krait_history *h, int64_t start, const struct krait_options *options,
+/* Analyzes what was read since `start`; on failure the history is done. */
+static enum kr_status analyze(krait_history *h, int64_t start, const struct krait_options *options,
 	struct kr_err *err)
 {
 	kr_call_log(options, "%s: %u transactions, %u operations, %u keys; read in %.3f s", h->path,
@@ -72,11 +75,10 @@ static enum krait_status read_history(const char *path, const struct bytes *byte
 	const struct kr_format *found;
 	struct kr_err err;
 
-	kr_public_begin(error);
-	kr_err_init(&err);
+	kr_public_begin(&err, error);
 	if (kr_format_named(more, format, &found, &err) != KR_OK)
 		return kr_public_fail(&err, KR_BAD, error);
-	krait_history *h = kr_handle_new(path, options);
+	krait_history *h = new_handle(path, options);
 	if (!h)
 		return kr_public_fail(&err, KR_NOMEM, error);
 
@@ -85,9 +87,9 @@ static enum krait_status read_history(const char *path, const struct bytes *byte
 		: kr_read_trace(&h->ctx, path, &read, &h->history, &err);
 
 	if (!status)
-		status = kr_handle_analyze(h, start, options, &err);
+		status = analyze(h, start, options, &err);
 	if (status) {
-		kr_handle_drop(h);
+		drop_handle(h);
 		return kr_public_fail(&err, status, error);
 	}
 	*out = h;
@@ -113,7 +115,7 @@ void krait_history_free(krait_history *history)
 		return;
 	kr_analysis_done(&history->analysis);
 	kr_history_done(&history->history);
-	kr_handle_drop(history);
+	drop_handle(history);
 }
 
 /* ---- building ---- */
@@ -130,27 +132,23 @@ enum krait_status krait_builder_new(const char *name, const struct krait_options
 	krait_builder **out, struct krait_error *error)
 {
 	int64_t start = kr_now_ns();
-	krait_history *h = kr_handle_new(name, options);
+	krait_history *h = new_handle(name, options);
 	struct kr_err err;
 
-	kr_public_begin(error);
-	kr_err_init(&err);
+	kr_public_begin(&err, error);
 	if (!h)
 		return kr_public_fail(&err, KR_NOMEM, error);
 
 	enum kr_status status = kr_history_init(&h->history, &h->ctx.mem);
 
-	if (status) {
-		kr_handle_drop(h);
-		return kr_public_fail(&err, status, error);
-	}
-	status = name_history(h);
+	if (!status)
+		status = name_history(h);
 
 	krait_builder *b = status ? NULL : kr_builder_new(kr_options_mem(options), &h->ctx, &h->history);
 
 	if (!b) {
 		kr_history_done(&h->history);
-		kr_handle_drop(h);
+		drop_handle(h);
 		return kr_public_fail(&err, KR_NOMEM, error);
 	}
 	b->owned = h;
@@ -178,16 +176,16 @@ enum krait_status krait_builder_finish(krait_builder *builder, krait_history **o
 	enum kr_status status = kr_builder_end(builder);
 	struct kr_err err = builder->err;
 
-	kr_public_begin(error);
+	kr_public_begin(NULL, error);
 	drop_builder(builder);
 	if (!status)
 		status = kr_history_finish(&h->history, &h->ctx, &err);
 	if (status)
 		kr_history_done(&h->history);
 	else
-		status = kr_handle_analyze(h, start, &options, &err);
+		status = analyze(h, start, &options, &err);
 	if (status) {
-		kr_handle_drop(h);
+		drop_handle(h);
 		return kr_public_fail(&err, status, error);
 	}
 	*out = h;
@@ -203,7 +201,7 @@ void krait_builder_free(krait_builder *builder)
 
 	drop_builder(builder);
 	kr_history_done(&h->history);
-	kr_handle_drop(h);
+	drop_handle(h);
 }
 
 /* ---- looking ---- */

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/order.h"
-#include "base/str.h"
+#include "frontend/foreign.h"
 
 void kr_plugins_init(struct kr_plugins *plugins)
 {
@@ -105,63 +105,43 @@ static enum kr_status load_file(struct kr_plugins *plugins, const char *path, st
 
 /* ---- folders ---- */
 
-struct names {
-	KR_VEC(char *) all;
-};
+KR_VEC_NAMED(names, const char *);
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-static bool is_object(const char *name)
-{
-	size_t length = strlen(name);
-
-	return length > 3 && strcmp(name + length - 3, ".so") == 0;
-}
-
-static enum kr_status list(struct kr_plugins *plugins, const char *folder, struct names *names,
+static enum kr_status list(struct kr_arena *arena, const char *folder, struct names *names,
 	struct kr_err *err)
 {
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
-	bool kept = true;
+	enum kr_status status = KR_OK;
 
 	if (!dir)
 		return kr_err_set(err, KR_BAD, "cannot open: %s", strerror(errno));
-	while (kept && (entry = readdir(dir)) != NULL) {
-		size_t size = strlen(folder) + strlen(entry->d_name) + 2;
-		char *path = is_object(entry->d_name) ? kr_mem_alloc(&plugins->mem, size, 1) : NULL;
-
-		if (!is_object(entry->d_name))
+	while (!status && (entry = readdir(dir)) != NULL) {
+		if (!kr_foreign_ends(entry->d_name + 1, ".so")) /* behind a letter at least */
 			continue;
-		kept = path && kr_vec_push(&plugins->mem, &names->all, path);
-		if (kept) {
-			strcpy(path, folder);
-			strcat(path, "/");
-			strcat(path, entry->d_name);
-		} else if (path) {
-			kr_mem_free(&plugins->mem, path, size, 1);
-		}
+		const char *path = kr_arena_format(arena, "%s/%s", folder, entry->d_name);
+		status = path ? kr_vec_add(arena->mem, names, path) : KR_NOMEM;
 	}
 	(void)closedir(dir);
-	return kept ? KR_OK : KR_NOMEM;
+	return status;
 }
 
 static enum kr_status load_folder(struct kr_plugins *plugins, const char *folder, struct kr_err *err)
 {
 	struct names names = {0};
-	enum kr_status status = list(plugins, folder, &names, err);
+	struct kr_arena arena;
 
+	kr_arena_init(&arena, &plugins->mem);
+	enum kr_status status = list(&arena, folder, &names, err);
 	if (!status)
-		KR_SORT(names.all.at, names.all.n, by_name);
-	for (uint32_t i = 0; i < names.all.n; i++) {
-		if (!status) {
-			status = load_at(plugins, names.all.at[i], err);
-			if (status)
-				kr_err_at(err, names.all.at[i], 0, 0);
-		}
-		kr_mem_free(&plugins->mem, names.all.at[i], strlen(names.all.at[i]) + 1, 1);
-	}
-	kr_vec_done(&plugins->mem, &names.all);
+		KR_SORT(names.at, names.n, by_name);
+	for (uint32_t i = 0; i < names.n && !status; i++)
+		if ((status = load_at(plugins, names.at[i], err)))
+			kr_err_at(err, names.at[i], 0, 0);
+	kr_vec_done(&plugins->mem, &names);
+	kr_arena_done(&arena);
 	return status;
 }
 

@@ -173,8 +173,7 @@ enum krait_status krait_check(krait_history *history, const char *level, const c
 	enum kr_status status = v ? KR_OK : KR_NOMEM;
 	struct kr_err err;
 
-	kr_public_begin(error);
-	kr_err_init(&err);
+	kr_public_begin(&err, error);
 	if (!status) {
 		v->level = kr_level_meanings(level) ? NULL
 						    : kr_level_find(history->ctx.modules, level, &v->order);
@@ -212,12 +211,9 @@ void krait_verdict_free(krait_verdict *verdict)
 
 enum krait_outcome krait_verdict_outcome(const krait_verdict *verdict)
 {
-	switch (verdict->outcome) {
-	case KR_SATISFIED: return KRAIT_SATISFIED;
-	case KR_VIOLATED: return KRAIT_VIOLATED;
-	case KR_UNDECIDED: break;
-	}
-	return KRAIT_UNDECIDED;
+	_Static_assert((int)KR_VIOLATED == KRAIT_VIOLATED && (int)KR_UNDECIDED == KRAIT_UNDECIDED,
+		"the same");
+	return (enum krait_outcome)verdict->outcome;
 }
 
 const char *krait_verdict_level(const krait_verdict *verdict) { return verdict->level->id; }

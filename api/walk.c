@@ -29,9 +29,8 @@ static struct krait_value give_key(const struct kr_history *h, kr_key k)
 
 static enum krait_status none(const char *what, uint32_t asked, uint32_t count, struct krait_error *error)
 {
-	struct kr_err err;
+	struct kr_err err = {.status = KR_OK};
 
-	kr_err_init(&err);
 	kr_err_set(&err, KR_BAD, "found %s %u asked for, expected one of %u, from 0", what, (unsigned)asked,
 		(unsigned)count);
 	return kr_public_fail(&err, KR_BAD, error);
@@ -39,9 +38,8 @@ static enum krait_status none(const char *what, uint32_t asked, uint32_t count, 
 
 static enum krait_status no_memory(struct krait_error *error)
 {
-	struct kr_err err;
+	struct kr_err err = {.status = KR_OK};
 
-	kr_err_init(&err);
 	return kr_public_fail(&err, KR_NOMEM, error);
 }
 
@@ -59,7 +57,7 @@ enum krait_status krait_history_header(krait_history *handle, struct krait_heade
 {
 	const struct kr_history *h = &handle->history;
 
-	kr_public_begin(error);
+	kr_public_begin(NULL, error);
 	kr_vec_clear(&handle->walk.values);
 	for (kr_key k = {0}; k.i < h->keys.n; k.i++)
 		if (!kr_vec_push(&handle->self, &handle->walk.values, give_key(h, k)))
@@ -83,7 +81,7 @@ enum krait_status krait_history_key(const krait_history *handle, uint32_t key, s
 {
 	const struct kr_history *h = &handle->history;
 
-	kr_public_begin(error);
+	kr_public_begin(NULL, error);
 	if (key >= h->keys.n)
 		return none("key", key, h->keys.n, error);
 	*out = (struct krait_key){give_key(h, (kr_key){key}), give(h, h->keys.at[key].initial),
@@ -96,7 +94,7 @@ enum krait_status krait_history_version_order(krait_history *handle, uint32_t i,
 {
 	const struct kr_history *h = &handle->history;
 
-	kr_public_begin(error);
+	kr_public_begin(NULL, error);
 	if (i >= h->version_orders.n)
 		return none("version order", i, h->version_orders.n, error);
 	const struct kr_version_order *order = &h->version_orders.at[i];
@@ -117,7 +115,7 @@ enum krait_status krait_history_transaction(const krait_history *handle, uint32_
 {
 	const struct kr_history *h = &handle->history;
 
-	kr_public_begin(error);
+	kr_public_begin(NULL, error);
 	if (t >= h->txns.n)
 		return none("transaction", t, h->txns.n, error);
 
@@ -269,7 +267,7 @@ enum krait_status krait_history_operation(krait_history *handle, uint32_t t, uin
 {
 	const struct kr_history *h = &handle->history;
 
-	kr_public_begin(error);
+	kr_public_begin(NULL, error);
 	if (t >= h->txns.n)
 		return none("transaction", t, h->txns.n, error);
 	if (i >= kr_history_listed(h, (kr_txn){t}))

@@ -122,15 +122,12 @@ static enum kr_status prepare_replay(struct kr_growing *g)
 	const struct kr_work *w = g->w;
 	uint32_t nkeys = w->h->keys.n;
 
-	g->seen.own = KR_NEW_ARRAY(w->scratch, struct kr_grow_own, nkeys);
-	g->seen.checked = KR_NEW_ARRAY(w->scratch, struct kr_items, nkeys);
-	g->seen.subsets = KR_NEW_ARRAY(w->scratch, struct kr_grow_subsets *, nkeys);
-	g->ranks = (struct kr_grow_ranks){KR_NEW_ARRAY(w->scratch, bool, nkeys),
-		KR_NEW_ARRAY(w->scratch, bool, nkeys),
-		KR_NEW_ARRAY(w->scratch, uint32_t, g->element_first[nkeys])};
-	if (!g->seen.own || !g->seen.checked || !g->seen.subsets || !g->ranks.chained || !g->ranks.ranked ||
-		!g->ranks.by_rank)
-		return KR_NOMEM;
+	KR_TRY(kr_arena_new(w->scratch, g->seen.own, nkeys));
+	KR_TRY(kr_arena_new(w->scratch, g->seen.checked, nkeys));
+	KR_TRY(kr_arena_new(w->scratch, g->seen.subsets, nkeys));
+	KR_TRY(kr_arena_new(w->scratch, g->ranks.chained, nkeys));
+	KR_TRY(kr_arena_new(w->scratch, g->ranks.ranked, nkeys));
+	KR_TRY(kr_arena_new(w->scratch, g->ranks.by_rank, g->element_first[nkeys]));
 	for (uint32_t k = 0; k < nkeys; k++)
 		g->seen.own[k].turn = KR_NONE;
 	return KR_OK;

@@ -270,24 +270,23 @@ static enum kr_status order_list(struct ordering *o, struct kr_items list, uint3
 	const struct kr_asg *asg = o->asg;
 	uint32_t first = asg->keys[o->key.i].first, end = asg->keys[o->key.i + 1].first;
 	kr_version last = {KR_NONE};
-	enum kr_status status = KR_OK;
 
-	for (uint32_t i = 0; i < list.n && !status; i++) {
+	for (uint32_t i = 0; i < list.n; i++) {
 		kr_version v = version_at(o, list, i);
 
 		if (v.i == KR_NONE || v.i == last.i)
 			continue;
 		kr_bits_set(o->shown, v.i - first);
 		if (last.i != KR_NONE && i >= from)
-			status = push(o, last, v, guard);
+			KR_TRY(push(o, last, v, guard));
 		last = v;
 	}
-	for (uint32_t v = first + 1; v < end && last.i != KR_NONE && !status; v++)
+	for (uint32_t v = first + 1; v < end && last.i != KR_NONE; v++)
 		if (!kr_bits_get(o->shown, v - first))
-			status = push(o, last, (kr_version){v}, guard_of_unshown(o, (kr_version){v}, guard));
+			KR_TRY(push(o, last, (kr_version){v}, guard_of_unshown(o, (kr_version){v}, guard)));
 	for (uint32_t v = first; v < end; v++)
 		kr_bits_clear(o->shown, v - first);
-	return status ? status : kr_ctx_spend(o->g->w->ctx, list.n + end - first);
+	return kr_ctx_spend(o->g->w->ctx, list.n + end - first);
 }
 
 static uint32_t most_versions(const struct kr_asg *asg)

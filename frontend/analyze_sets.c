@@ -257,20 +257,6 @@ static enum kr_status make_members(struct kr_sets *sets)
 	return sets->members ? each_member(sets, true) : KR_NOMEM;
 }
 
-static enum kr_status make(struct kr_sets *sets)
-{
-	struct grouping g = {.first = NULL};
-
-	KR_TRY(kr_arena_new(sets->w->scratch, sets->key_sets, (size_t)sets->writes->nkeys + 1));
-	kr_arena_init(&g.tmp, sets->w->mem);
-
-	enum kr_status status = make_all_sets(sets, &g);
-
-	kr_vec_done(sets->w->mem, &g.ids);
-	kr_arena_done(&g.tmp);
-	return status ? status : make_members(sets);
-}
-
 enum kr_status kr_analyze_sets(const struct kr_work *w, const struct kr_writes *writes,
 	const struct kr_looks *looks, const struct kr_growing *growing, struct kr_observed *observed,
 	struct kr_sets *out)
@@ -283,5 +269,14 @@ enum kr_status kr_analyze_sets(const struct kr_work *w, const struct kr_writes *
 		.obs = observed->obs,
 		.obs_first = observed->obs_first};
 	observed->obs = NULL;
-	return make(out);
+	struct grouping g = {.first = NULL};
+
+	KR_TRY(kr_arena_new(w->scratch, out->key_sets, (size_t)writes->nkeys + 1));
+	kr_arena_init(&g.tmp, w->mem);
+
+	enum kr_status status = make_all_sets(out, &g);
+
+	kr_vec_done(w->mem, &g.ids);
+	kr_arena_done(&g.tmp);
+	return status ? status : make_members(out);
 }

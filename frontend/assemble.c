@@ -1,7 +1,7 @@
 /* A history of events: the operations of each open transaction wait, by session, until it ends; then they
  * are put behind each other and the transaction is added, so that transactions stand in the order of their
  * ends, which within a session is its order. Memory beside the history's: that of open transactions. */
-#include "frontend/assemble.h"
+#include "frontend/event.h"
 
 #include <stdlib.h>
 

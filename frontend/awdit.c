@@ -76,8 +76,6 @@ static enum kr_status read_op(struct awdit *a, const char **at, uint32_t number)
 
 	kr_value name = kr_history_int(a->h, part[0]), value = kr_history_int(a->h, part[1]);
 
-	if (name.i == KR_NONE)
-		return KR_NOMEM;
 	return kr_foreign_op(a->h, kind, kr_history_key(a->h, name), value, kind == KR_OP_READ);
 }
 
@@ -134,7 +132,6 @@ const struct kr_format kr_format_awdit = {
 	.aliases = "awdit-test",
 	.title = "AWDIT's test text: r KEY VALUE and w KEY VALUE between separators",
 	.source = "docs/formats/awdit.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_awdit,
 };

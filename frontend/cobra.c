@@ -9,7 +9,6 @@
  * they end in an error at a byte. Cost: one pass. */
 #include "frontend/foreign.h"
 
-#include <dirent.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -28,8 +27,7 @@ struct cobra {
 	struct kr_ctx *ctx;
 	struct kr_history *h;
 	struct kr_err *err;
-	struct kr_foreign_names names; /* of log files */
-	KR_VEC(uint64_t) keys;         /* hashes, by kr_key: all keys are made here */
+	KR_VEC(uint64_t) keys; /* hashes, by kr_key: all keys are made here */
 	struct kr_table key_table;
 
 	/* the file being read */
@@ -79,14 +77,9 @@ static kr_key find_key(struct cobra *c, uint64_t key_hash)
 	KR_TABLE_FIND(id, &c->key_table, hash, c->keys.at[id] == key_hash);
 	if (id != KR_NONE)
 		return (kr_key){id};
-
-	kr_value name = hex_value(c, key_hash);
-
-	if (name.i == KR_NONE || !kr_table_reserve(c->h->mem, &c->key_table) ||
-		!kr_vec_push(c->h->mem, &c->keys, key_hash))
+	if (!kr_table_push(c->h->mem, &c->key_table, hash, &c->keys, key_hash))
 		return (kr_key){KR_NONE};
-	kr_table_insert(&c->key_table, hash, c->keys.n - 1);
-	return kr_history_key(c->h, name);
+	return kr_history_key(c->h, hex_value(c, key_hash));
 }
 
 /* ---- records ---- */
@@ -170,13 +163,9 @@ static enum kr_status read_commit(struct cobra *c, const unsigned char *record)
 
 static size_t record_size(unsigned char tag)
 {
-	switch (tag) {
-	case 'S':
-	case 'C': return 9;
-	case 'W': return 25;
-	case 'R': return RECORD_MAX;
-	default: return 0;
-	}
+	static const uint8_t sizes[UINT8_MAX + 1] = {['S'] = 9, ['C'] = 9, ['W'] = 25, ['R'] = RECORD_MAX};
+
+	return sizes[tag];
 }
 
 static enum kr_status read_record(struct cobra *c, const unsigned char *record, size_t left)
@@ -260,16 +249,15 @@ static enum kr_status read_records(struct cobra *c)
 
 static bool is_log(const char *name) { return kr_foreign_stem(name) != 0; }
 
-static enum kr_status read_log(struct cobra *c, const char *folder, const char *name)
+static enum kr_status read_log(void *data, const char *folder, const char *name)
 {
+	struct cobra *c = data;
 	kr_value session = kr_history_text(c->h, KR_VALUE_STRING, name, kr_foreign_stem(name));
 
 	c->file = c->h->files.n;
 	c->path = kr_foreign_file(c->h, folder, name);
-	if (session.i == KR_NONE || !c->path)
-		return KR_NOMEM;
 	c->session = kr_history_session(c->h, session);
-	if (c->session.i == KR_NONE)
+	if (c->session.i == KR_NONE || !c->path)
 		return KR_NOMEM;
 	c->offset = 0;
 	KR_TRY(kr_source_open(c->ctx, c->path, &c->source, c->err));
@@ -282,14 +270,9 @@ static enum kr_status read_cobra(struct kr_ctx *ctx, const char *path, struct kr
 	struct kr_history *h, struct kr_err *err)
 {
 	struct cobra c = {.ctx = ctx, .h = h, .err = err};
-	enum kr_status status = kr_foreign_list(h, path, is_log, &c.names, err);
+	enum kr_status status = kr_foreign_logs(ctx, h, path, is_log, read_log, &c, err);
 
 	(void)source;
-	for (uint32_t i = 0; !status && i < c.names.n; i++) {
-		status = read_log(&c, path, c.names.at[i]);
-		kr_ctx_progress(ctx, "reading", i + 1, c.names.n);
-	}
-	kr_vec_done(h->mem, &c.names);
 	kr_vec_done(h->mem, &c.keys);
 	kr_table_done(h->mem, &c.key_table);
 	return status;
@@ -298,31 +281,15 @@ static enum kr_status read_cobra(struct kr_ctx *ctx, const char *path, struct kr
 /* A folder with a .log file that begins with a start record; or with nothing but empty ones. */
 static int sniff(const char *path, const char *head, size_t length)
 {
-	DIR *dir = opendir(path);
-	int sure = 0;
-	bool other = false;
-	const struct dirent *entry;
+	static const int sure[] = {0, 20, 80};
 
 	(void)head;
 	(void)length;
-	if (!dir)
-		return 0;
-	while (sure < 80 && (entry = readdir(dir)) != NULL) {
-		int first = is_log(entry->d_name) ? kr_foreign_first(dirfd(dir), entry->d_name) : -2;
-		if (first == 'S')
-			sure = 80;
-		else if (first >= 0)
-			other = true;
-		else if (first == -1 && sure == 0)
-			sure = 20;
-	}
-	(void)closedir(dir);
-	return sure == 20 && other ? 0 : sure;
+	return sure[kr_foreign_starts(path, is_log, 'S')];
 }
 
 const struct kr_format kr_format_cobra = {
 	.name = "cobra",
-	.aliases = NULL,
 	.title = "Cobra's client logs: a folder of binary .log files, one per client",
 	.source = "docs/formats/cobra.md",
 	.folder = true,

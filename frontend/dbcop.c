@@ -113,14 +113,16 @@ static enum kr_status walk(struct dbcop *d, size_t event)
 
 static enum kr_status find_variant(struct dbcop *d)
 {
-	enum kr_status status = walk(d, EVENT);
+	KR_TRY(walk(d, EVENT));
+
 	const char *problem = d->problem;
 	size_t at = d->at;
 
-	if (status || !problem)
-		return status;
-	if ((status = walk(d, TIMED_EVENT)) || !d->problem)
-		return status;
+	if (!problem)
+		return KR_OK;
+	KR_TRY(walk(d, TIMED_EVENT));
+	if (!d->problem)
+		return KR_OK;
 	if (d->at > at) { /* the variant that goes on longer is the likelier one */
 		problem = d->problem;
 		at = d->at;
@@ -148,11 +150,8 @@ static enum kr_status read_event(struct dbcop *d, const unsigned char *event)
 
 	if (!event[17])
 		return KR_OK;
-	kr_value name = number_value(d->h, word_at(event + 1));
-	kr_value value = number_value(d->h, word_at(event + 9));
-	if (name.i == KR_NONE || value.i == KR_NONE)
-		return KR_NOMEM;
-	return kr_foreign_op(d->h, kind, kr_history_key(d->h, name), value, kind == KR_OP_READ);
+	kr_key key = kr_history_key(d->h, number_value(d->h, word_at(event + 1)));
+	return kr_foreign_op(d->h, kind, key, number_value(d->h, word_at(event + 9)), kind == KR_OP_READ);
 }
 
 /* Widens the transaction's times by an event's, where 63 bits hold them. */
@@ -174,23 +173,18 @@ static enum kr_status read_txn(struct dbcop *d, kr_session session)
 	struct kr_transaction txn = {.id = {KR_NONE}, .session = session};
 	uint64_t events = word_at(d->data + d->at);
 	size_t start = d->at;
-	enum kr_status status = KR_OK;
+	struct kr_err why;
 
 	d->at += 8;
-	for (uint64_t i = 0; i < events && !status; i++, d->at += d->event) {
-		if (!(status = read_event(d, d->data + d->at)))
-			status = kr_ctx_tick(d->ctx);
+	for (uint64_t i = 0; i < events; i++, d->at += d->event) {
+		KR_TRY(read_event(d, d->data + d->at));
+		KR_TRY(kr_ctx_tick(d->ctx));
 		if (d->event == TIMED_EVENT)
 			take_times(d->data + d->at, &txn);
 	}
 	txn.status = d->data[d->at++] ? KR_COMMITTED : KR_ABORTED;
-	if (status)
-		return status;
-
-	struct kr_err why;
-
 	kr_err_init(&why);
-	status = kr_foreign_add(d->h, txn, NULL, &why);
+	enum kr_status status = kr_foreign_add(d->h, txn, NULL, &why);
 	return status == KR_BAD ? kr_err_set(d->err, KR_BAD, "at byte %zu: %s", start, why.text) : status;
 }
 
@@ -226,7 +220,7 @@ static enum kr_status read_dbcop(struct kr_ctx *ctx, const char *path, struct kr
 	d.data = (const unsigned char *)text;
 	KR_TRY(find_variant(&d));
 	KR_TRY(read_sessions(&d));
-	return kr_foreign_zero_is_initial(ctx, h, err);
+	return kr_foreign_zeros(ctx, h, true, err);
 }
 
 /* Five numbers, a short text, and a date: digits, dashes, T. */
@@ -254,7 +248,6 @@ const struct kr_format kr_format_dbcop = {
 	.aliases = "bincode",
 	.title = "dbcop's history.bincode, as PolySI and VeriStrong use it",
 	.source = "docs/formats/dbcop.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_dbcop,
 };

@@ -128,24 +128,21 @@ static enum kr_status read_line(struct hist *r, char *line)
 {
 	char *comment = strstr(line, "//");
 	const char *at = line;
-	enum kr_status status = KR_OK;
 
 	if (comment)
 		*comment = '\0';
 	while (is_blank(*at))
 		at++;
 	if (!r->open && is_dashes(at)) {
-		status = end_txn(r);
+		KR_TRY(end_txn(r));
 		r->in_session = false;
-		return status;
+		return KR_OK;
 	}
-	while (!status && *at) {
-		if (is_blank(*at))
-			at++;
-		else if (!(status = read_piece(r, &at)))
-			status = kr_ctx_tick(r->ctx);
+	for (; *at; at += strspn(at, " \t\r")) {
+		KR_TRY(read_piece(r, &at));
+		KR_TRY(kr_ctx_tick(r->ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status read_hist(struct kr_ctx *ctx, const char *path, struct kr_source *source,
@@ -164,12 +161,11 @@ static enum kr_status read_hist(struct kr_ctx *ctx, const char *path, struct kr_
 		KR_TRY(read_line(&r, line));
 		KR_TRY(kr_ctx_tick(ctx));
 	}
-	if (status)
-		return status;
+	KR_TRY(status);
 	if (r.open)
 		return bad(&r, "the file ends inside a transaction, expected its ]");
-	status = end_txn(&r);
-	return status ? status : kr_foreign_zero_is_absent(ctx, h);
+	KR_TRY(end_txn(&r));
+	return kr_foreign_zeros(ctx, h, false, NULL);
 }
 
 static size_t skip_comments(const char *head, size_t length)
@@ -211,7 +207,6 @@ const struct kr_format kr_format_dbcop_hist = {
 	.aliases = "hist",
 	.title = "dbcop's text: [ x:=1 y==2 z==? ], a session between dashes",
 	.source = "docs/formats/dbcop-hist.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_hist,
 };

@@ -10,10 +10,7 @@
 
 static enum kr_status bad_event(struct kr_forms *f, uint32_t event, const char *expected)
 {
-	char found[80];
-
-	return kr_forms_bad(f, f->nodes.at[event].line, "the event is %s, expected %s",
-		kr_form_found(f, event, found), expected);
+	return kr_forms_wrong(f, f->nodes.at[event].line, "the event is", event, expected);
 }
 
 /* Key and version of {"Read": {"variable": K, "version": V}}, or of ["r", K, V]. */
@@ -51,12 +48,9 @@ static enum kr_status read_event(struct kr_forms *f, uint32_t event)
 	uint32_t key_form = KR_NONE, version = KR_NONE;
 	kr_key key;
 	kr_value value = KR_ABSENT;
-	enum kr_status status = event_parts(f, event, &write, &key_form, &version);
-
-	if (status || (status = kr_forms_key(f, key_form, &key)))
-		return status;
-	if (version != KR_NONE && f->nodes.at[version].type != KR_FORM_INT &&
-		f->nodes.at[version].type != KR_FORM_NIL)
+	KR_TRY(event_parts(f, event, &write, &key_form, &version));
+	KR_TRY(kr_forms_key(f, key_form, &key));
+	if (kr_form_type(f, version) != KR_FORM_INT && kr_form_type(f, version) != KR_FORM_NIL)
 		return bad_event(f, event, "one whose version is an integer of 64 bits or null");
 	if (version != KR_NONE)
 		KR_TRY(kr_forms_value(f, version, &value));
@@ -69,38 +63,21 @@ static enum kr_status read_txn(struct kr_forms *f, kr_session session)
 {
 	static const char *const names[] = {"events", "committed"};
 	const struct kr_form *root = &f->nodes.at[0];
-	struct kr_transaction txn = {.id = {KR_NONE},
-		.session = session,
-		.status = KR_COMMITTED,
-		.line = root->line};
+	struct kr_transaction txn = {.id = {KR_NONE}, .session = session, .line = root->line};
 	uint32_t fields[2];
-	char found[80];
 
 	if (root->type != KR_FORM_MAP)
-		return kr_forms_bad(f, root->line,
-			"found %s, expected a transaction: {\"events\": ..., \"committed\": ...}",
-			kr_form_found(f, 0, found));
+		return kr_forms_wrong(f, root->line, "found", 0,
+			"a transaction: {\"events\": ..., \"committed\": ...}");
 	KR_TRY(kr_forms_fields(f, 0, names, fields, 2));
-	if (fields[0] == KR_NONE || f->nodes.at[fields[0]].type != KR_FORM_LIST)
-		return kr_forms_bad(f, root->line, "\"events\" is %s, expected an array",
-			kr_form_found(f, fields[0], found));
-	if (fields[1] == KR_NONE ||
-		(f->nodes.at[fields[1]].type != KR_FORM_TRUE && f->nodes.at[fields[1]].type != KR_FORM_FALSE))
-		return kr_forms_bad(f, root->line, "\"committed\" is %s, expected true or false",
-			kr_form_found(f, fields[1], found));
-	if (f->nodes.at[fields[1]].type == KR_FORM_FALSE)
-		txn.status = KR_ABORTED;
+	if (kr_form_type(f, fields[0]) != KR_FORM_LIST)
+		return kr_forms_wrong_field(f, root->line, names[0], fields[0], "an array");
+	if (kr_form_type(f, fields[1]) != KR_FORM_TRUE && kr_form_type(f, fields[1]) != KR_FORM_FALSE)
+		return kr_forms_wrong_field(f, root->line, names[1], fields[1], "true or false");
+	txn.status = kr_form_type(f, fields[1]) == KR_FORM_TRUE ? KR_COMMITTED : KR_ABORTED;
 	for (uint32_t at = fields[0] + 1; at < f->nodes.at[fields[0]].end; at = f->nodes.at[at].end)
 		KR_TRY(read_event(f, at));
 	return kr_foreign_add(f->h, txn, NULL, f->err);
-}
-
-/* Enters an array; `what` it should be one of. */
-static enum kr_status enter_array(struct kr_forms *f, const char *what)
-{
-	char bracket;
-	KR_TRY(kr_forms_enter(f, &bracket));
-	return bracket == '[' ? KR_OK : kr_forms_bad(f, f->line, "expected an array of %s", what);
 }
 
 static enum kr_status read_session(struct kr_forms *f, kr_session session)
@@ -109,9 +86,8 @@ static enum kr_status read_session(struct kr_forms *f, kr_session session)
 	enum kr_status status;
 
 	while (!(status = kr_forms_next(f, &found)) && found) {
-		status = kr_foreign_forgive(f->h, read_txn(f, session), f->err);
-		if (status || (status = kr_ctx_tick(f->ctx)))
-			return status;
+		KR_TRY(kr_foreign_forgive(f->h, read_txn(f, session), f->err));
+		KR_TRY(kr_ctx_tick(f->ctx));
 	}
 	return status;
 }
@@ -142,20 +118,20 @@ static enum kr_status read_sessions(struct kr_forms *f)
 static enum kr_status read_wrapped(struct kr_forms *f)
 {
 	bool found, data = false;
+	char bracket;
 	enum kr_status status;
 
 	while (!(status = kr_forms_next(f, &found)) && found) {
 		if (!kr_form_is(f, 0, "data")) {
-			status = kr_forms_next(f, &found);
-		} else if (data) {
-			status = kr_forms_bad(f, f->line, "the field \"data\" stands twice");
-		} else {
-			data = true;
-			if (!(status = enter_array(f, "sessions")))
-				status = read_sessions(f);
+			KR_TRY(kr_forms_next(f, &found));
+			continue;
 		}
-		if (status)
-			return status;
+		if (data)
+			return kr_forms_bad(f, f->line, "the field \"data\" stands twice");
+		data = true;
+		KR_TRY(kr_forms_enter(f, &bracket));
+		KR_TRY(bracket == '[' ? read_sessions(f)
+				      : kr_forms_bad(f, f->line, "expected an array of sessions"));
 	}
 	return status || data
 		? status
@@ -186,7 +162,7 @@ static enum kr_status read_dbcop_json(struct kr_ctx *ctx, const char *path, stru
 	if (!status)
 		status = read_all(&f);
 	kr_forms_done(&f);
-	return status ? status : kr_foreign_zero_is_absent(ctx, h);
+	return status ? status : kr_foreign_zeros(ctx, h, false, NULL);
 }
 
 /* An object with "params" or "data", or an array of arrays of objects. */
@@ -216,10 +192,8 @@ static int sniff(const char *path, const char *head, size_t length)
 
 const struct kr_format kr_format_dbcop_json = {
 	.name = "dbcop-json",
-	.aliases = NULL,
 	.title = "dbcop's JSON: sessions of transactions with events",
 	.source = "docs/formats/dbcop.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_dbcop_json,
 };

@@ -45,8 +45,6 @@ static enum kr_status take_session(struct elle *e, struct elle_process *p)
 		const char *text = kr_arena_format(&h->arena, "%s#%u", process, (unsigned)p->sessions);
 		name = text ? kr_history_text(h, KR_VALUE_STRING, text, strlen(text)) : (kr_value){KR_NONE};
 	}
-	if (name.i == KR_NONE)
-		return KR_NOMEM;
 	p->session = kr_history_session(h, name);
 	return p->session.i == KR_NONE ? KR_NOMEM : KR_OK;
 }
@@ -79,8 +77,7 @@ static enum kr_status add_txn(struct elle *e, struct elle_process *p, enum kr_tx
 static enum kr_status push_invoked(struct elle *e, const struct elle_process *p)
 {
 	for (uint32_t i = 0; i < p->ops.n; i++)
-		if (kr_foreign_put(e->forms.h, p->ops.at[i]))
-			return KR_NOMEM;
+		KR_TRY(kr_foreign_put(e->forms.h, p->ops.at[i]));
 	return KR_OK;
 }
 
@@ -109,8 +106,7 @@ static enum kr_status read_completion(struct elle *e, struct elle_process *p, en
 	uint32_t function, uint32_t value, uint32_t line)
 {
 	const struct kr_forms *f = &e->forms;
-	bool own = value != KR_NONE && f->nodes.at[value].type == KR_FORM_LIST &&
-		kr_elle_is_transaction(f, function, value);
+	bool own = kr_form_type(f, value) == KR_FORM_LIST && kr_elle_is_transaction(f, function, value);
 	uint32_t first = f->h->ops.n;
 	enum kr_status status;
 
@@ -132,20 +128,17 @@ enum { TYPE, PROCESS, F, VALUE, ERROR, VALID, KEY, FIELDS };
 static enum kr_status take_process(struct elle *e, uint32_t form, kr_value *out, bool *client)
 {
 	struct kr_forms *f = &e->forms;
-	char found[80];
 
 	*out = KR_ABSENT;
-	*client = form == KR_NONE || !kr_form_is(f, form, "nemesis");
+	*client = !kr_form_is(f, form, "nemesis");
 	if (form == KR_NONE || !*client)
 		return KR_OK;
-	switch ((enum kr_form_type)f->nodes.at[form].type) {
+	switch (kr_form_type(f, form)) {
 	case KR_FORM_NIL:
 	case KR_FORM_INT:
 	case KR_FORM_NAME:
 	case KR_FORM_STRING: return kr_forms_value(f, form, out);
-	default:
-		return kr_forms_bad(f, f->nodes.at[0].line, ":process is %s, expected an integer or a name",
-			kr_form_found(f, form, found));
+	default: return kr_forms_wrong(f, f->nodes.at[0].line, ":process is", form, "an integer or a name");
 	}
 }
 
@@ -170,9 +163,8 @@ static enum kr_status read_fields(struct elle *e, const uint32_t fields[FIELDS],
 	struct kr_forms *f = &e->forms;
 	struct elle_process *p = &e->processes.at[process];
 	uint32_t line = f->nodes.at[0].line;
-	char found[80];
 
-	if (fields[F] != KR_NONE && kr_form_is(f, fields[F], "init"))
+	if (kr_form_is(f, fields[F], "init"))
 		return read_init(e, fields, line);
 	if (kr_form_is(f, fields[TYPE], "invoke"))
 		return read_invocation(e, p, fields[F], fields[VALUE], line);
@@ -181,8 +173,7 @@ static enum kr_status read_fields(struct elle *e, const uint32_t fields[FIELDS],
 			e->timed_out = types[i].outcome == KR_ABORTED && kr_elle_is_timeout(f, fields[ERROR]);
 			return read_completion(e, p, types[i].outcome, fields[F], fields[VALUE], line);
 		}
-	return kr_forms_bad(f, line, ":type is %s, expected :invoke, :ok, :fail or :info",
-		kr_form_found(f, fields[TYPE], found));
+	return kr_forms_wrong(f, line, ":type is", fields[TYPE], ":invoke, :ok, :fail or :info");
 }
 
 static enum kr_status read_map(struct elle *e)
@@ -192,12 +183,10 @@ static enum kr_status read_map(struct elle *e)
 	uint32_t fields[FIELDS], line = f->nodes.at[0].line, process;
 	kr_value name;
 	bool client;
-	char found[80];
 
 	e->moment++;
 	if (f->nodes.at[0].type != KR_FORM_MAP)
-		return kr_forms_bad(f, line, "found %s, expected an operation: a map",
-			kr_form_found(f, 0, found));
+		return kr_forms_wrong(f, line, "found", 0, "an operation: a map");
 	KR_TRY(kr_forms_fields(f, 0, names, fields, FIELDS));
 	KR_TRY(take_process(e, fields[PROCESS], &name, &client));
 	if (!client)
@@ -217,17 +206,15 @@ static enum kr_status read_map(struct elle *e)
 /* Invocations without a completion: nobody knows. */
 static enum kr_status end_open(struct elle *e)
 {
-	enum kr_status status = KR_OK;
-
 	e->timed_out = false;
-	for (uint32_t i = 0; i < e->processes.n && !status; i++) {
+	for (uint32_t i = 0; i < e->processes.n; i++) {
 		struct elle_process *p = &e->processes.at[i];
 		if (!p->open)
 			continue;
-		if (!(status = push_invoked(e, p)))
-			status = add_txn(e, p, KR_UNKNOWN, p->line);
+		KR_TRY(push_invoked(e, p));
+		KR_TRY(add_txn(e, p, KR_UNKNOWN, p->line));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* The maps of the file, or of a list that has been entered. */
@@ -237,8 +224,7 @@ static enum kr_status read_maps(struct elle *e)
 	enum kr_status status;
 
 	while (!(status = kr_forms_next(&e->forms, &found)) && found)
-		if ((status = kr_foreign_forgive(e->forms.h, read_map(e), e->forms.err)))
-			return status;
+		KR_TRY(kr_foreign_forgive(e->forms.h, read_map(e), e->forms.err));
 	return status;
 }
 
@@ -366,7 +352,6 @@ const struct kr_format kr_format_elle = {
 		   "cas-register mutex knossos bank counter set set-full long-fork",
 	.title = "histories of Jepsen, Elle and Knossos: EDN, JSON, logs, test.jepsen",
 	.source = "docs/formats/elle.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_elle,
 };

@@ -18,12 +18,6 @@ static enum kr_status read_read(struct elle *e, uint32_t form, kr_key key, uint3
 	return kr_foreign_op(e->forms.h, KR_OP_READ, key, value, known);
 }
 
-/* The key inside of a group (KR_NONE: of none). */
-static enum kr_status read_key(struct kr_forms *f, uint32_t group, uint32_t form, kr_key *out)
-{
-	return group == KR_NONE ? kr_forms_key(f, form, out) : kr_forms_pair_key(f, group, form, out);
-}
-
 /* The kind of operation that the micro-operation is, KR_NONE: of none. An insert is a write: that nothing was
  * there is not said of it. */
 static uint32_t find_kind(const struct kr_forms *f, uint32_t name)
@@ -41,18 +35,17 @@ static uint32_t find_kind(const struct kr_forms *f, uint32_t name)
 	return KR_NONE;
 }
 
+/* Its key is inside of a group; KR_NONE: of none. */
 static enum kr_status read_op(struct elle *e, uint32_t group, uint32_t form, bool known)
 {
 	struct kr_forms *f = &e->forms;
 	const struct kr_form *nodes = f->nodes.at;
 	uint32_t line = nodes[form].line, name = form + 1, key_form, argument, kind;
-	char found[80];
 	kr_value value;
 	kr_key key;
 
 	if (nodes[form].type != KR_FORM_LIST || nodes[form].end == name)
-		return kr_forms_bad(f, line, "the operation is %s, expected [:r, :w or :append, key, value]",
-			kr_form_found(f, form, found));
+		return kr_forms_wrong(f, line, "the operation is", form, "[:r, :w or :append, key, value]");
 	kind = find_kind(f, name);
 	if (kind == KR_NONE)
 		return kr_elle_other(f, name, line, "the operation",
@@ -65,12 +58,13 @@ static enum kr_status read_op(struct elle *e, uint32_t group, uint32_t form, boo
 		return kr_forms_bad(f, line, "the operation has more than a key and a value");
 	if (kind == KR_OP_SCAN)
 		return kr_elle_predicate_read(e, form, key_form, argument, known);
-	KR_TRY(read_key(f, group, key_form, &key));
+	KR_TRY(group == KR_NONE ? kr_forms_key(f, key_form, &key)
+				: kr_forms_pair_key(f, group, key_form, &key));
 	if (kind == KR_OP_READ)
 		return read_read(e, form, key, argument, known);
 	if (kind == KR_OP_DELETE)
 		return kr_foreign_op(f->h, KR_OP_DELETE, key, KR_ABSENT, false);
-	if (argument == KR_NONE || nodes[argument].type == KR_FORM_NIL)
+	if (kr_form_type(f, argument) == KR_FORM_NIL)
 		return kr_forms_bad(f, line, "the operation has no value, expected one that is written");
 	KR_TRY(kr_forms_value(f, argument, &value));
 	return kr_foreign_op(f->h, (enum kr_op_kind)kind, key, value, false);
@@ -78,27 +72,21 @@ static enum kr_status read_op(struct elle *e, uint32_t group, uint32_t form, boo
 
 /* ---- what a map holds ---- */
 
-static bool is_list(const struct kr_forms *f, uint32_t form)
-{
-	return form != KR_NONE && f->nodes.at[form].type == KR_FORM_LIST;
-}
-
-static bool is_nil(const struct kr_forms *f, uint32_t form)
-{
-	return form == KR_NONE || f->nodes.at[form].type == KR_FORM_NIL;
-}
+static bool is_nil(const struct kr_forms *f, uint32_t form) { return kr_form_type(f, form) == KR_FORM_NIL; }
 
 /* A list that begins with a list. */
 static bool holds_lists(const struct kr_forms *f, uint32_t form)
 {
-	return is_list(f, form) && f->nodes.at[form].end > form + 1 && is_list(f, form + 1);
+	return kr_form_type(f, form) == KR_FORM_LIST && f->nodes.at[form].end > form + 1 &&
+		kr_form_type(f, form + 1) == KR_FORM_LIST;
 }
 
 /* The micro-operations of [group [micro-operation ...]], as jepsen.independent has it; KR_NONE: it is
  * none. */
 static uint32_t grouped(const struct kr_forms *f, uint32_t form)
 {
-	uint32_t list = is_list(f, form) && f->nodes.at[form].end > form + 1 && !is_list(f, form + 1)
+	uint32_t list = kr_form_type(f, form) == KR_FORM_LIST && f->nodes.at[form].end > form + 1 &&
+			kr_form_type(f, form + 1) != KR_FORM_LIST
 		? f->nodes.at[form + 1].end
 		: KR_NONE;
 
@@ -118,11 +106,8 @@ static enum kr_status read_transaction(struct elle *e, uint32_t value, bool know
 {
 	struct kr_forms *f = &e->forms;
 	uint32_t list = grouped(f, value), group = list == KR_NONE ? KR_NONE : value + 1;
-	char found[80];
-
-	if (!is_list(f, value))
-		return kr_forms_bad(f, f->nodes.at[0].line, ":value is %s, expected a list of operations",
-			kr_form_found(f, value, found));
+	if (kr_form_type(f, value) != KR_FORM_LIST)
+		return kr_forms_wrong(f, f->nodes.at[0].line, ":value is", value, "a list of operations");
 	if (list == KR_NONE)
 		list = value;
 	if (f->nodes.at[list].end > list + 1)

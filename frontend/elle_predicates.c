@@ -29,16 +29,10 @@ static enum kr_status take_key(struct kr_forms *f, uint32_t form, kr_key *out)
 	return kr_forms_key(f, form, out);
 }
 
-static bool is_map(const struct kr_forms *f, uint32_t form)
-{
-	return form != KR_NONE && f->nodes.at[form].type == KR_FORM_MAP;
-}
-
 enum kr_status kr_elle_init(struct elle *e, uint32_t value)
 {
 	struct kr_forms *f = &e->forms;
 	struct kr_history *h = f->h;
-	char found[80];
 	kr_key key;
 	kr_value initial;
 	enum kr_status status = KR_OK;
@@ -46,10 +40,9 @@ enum kr_status kr_elle_init(struct elle *e, uint32_t value)
 	if (h->txns.n > 0 || h->initial == KR_INITIAL_GIVEN)
 		return kr_forms_bad(f, f->nodes.at[0].line,
 			"an :init behind other operations, expected one, as the first");
-	if (!is_map(f, value))
-		return kr_forms_bad(f, f->nodes.at[0].line,
-			"the :value of :init is %s, expected a map of keys and values",
-			kr_form_found(f, value, found));
+	if (kr_form_type(f, value) != KR_FORM_MAP)
+		return kr_forms_wrong(f, f->nodes.at[0].line, "the :value of :init is", value,
+			"a map of keys and values");
 	h->initial = KR_INITIAL_GIVEN;
 	for (uint32_t at = value + 1; at < f->nodes.at[value].end && !status;
 		at = f->nodes.at[f->nodes.at[at].end].end) {
@@ -88,8 +81,6 @@ static enum kr_status push_predicate(struct elle *e, uint32_t form)
 	const struct kr_form *nodes = f->nodes.at;
 	uint32_t name = form + 1, parts[2], n = 0;
 	kr_value value;
-	char found[80];
-	enum kr_status status;
 
 	if (kr_form_is(f, form, "true") || nodes[form].type == KR_FORM_TRUE)
 		return KR_OK;
@@ -97,15 +88,15 @@ static enum kr_status push_predicate(struct elle *e, uint32_t form)
 		for (uint32_t at = nodes[name].end; at < nodes[form].end && n < 2; at = nodes[at].end)
 			parts[n++] = at;
 	bool ends = n > 0 && nodes[parts[n - 1]].end == nodes[form].end;
-	if (ends && n == 1 && kr_form_is(f, name, "="))
-		return (status = kr_forms_value(f, parts[0], &value)) ? status
-								      : push_cond(e, KR_COND_EQ, value);
+	if (ends && n == 1 && kr_form_is(f, name, "=")) {
+		KR_TRY(kr_forms_value(f, parts[0], &value));
+		return push_cond(e, KR_COND_EQ, value);
+	}
 	if (ends && n == 2 && kr_form_is(f, name, "mod") && nodes[parts[0]].type == KR_FORM_INT &&
 		nodes[parts[1]].type == KR_FORM_INT && nodes[parts[0]].integer > 0)
 		return push_remainder(e, nodes[parts[0]].integer, nodes[parts[1]].integer);
-	return kr_forms_bad(f, nodes[form].line,
-		"the predicate is %s, expected :true, [:= value] or [:mod modulus remainder]",
-		kr_form_found(f, form, found));
+	return kr_forms_wrong(f, nodes[form].line, "the predicate is", form,
+		":true, [:= value] or [:mod modulus remainder]");
 }
 
 static enum kr_status push_rows(struct elle *e, uint32_t map, struct kr_scan *scan)
@@ -131,14 +122,11 @@ enum kr_status kr_elle_predicate_read(struct elle *e, uint32_t form, uint32_t pr
 	struct kr_forms *f = &e->forms;
 	struct kr_history *h = f->h;
 	struct kr_scan scan = {.limit = -1, .cond_first = h->conds.n, .row_first = h->rows.n};
-	char found[80];
-
 	if (!known)
 		return KR_OK; /* it says nothing */
-	if (!is_map(f, result))
-		return kr_forms_bad(f, f->nodes.at[form].line,
-			"a predicate read returned %s, expected [:rp predicate {key value ...}]",
-			kr_form_found(f, result, found));
+	if (kr_form_type(f, result) != KR_FORM_MAP)
+		return kr_forms_wrong(f, f->nodes.at[form].line, "a predicate read returned", result,
+			"[:rp predicate {key value ...}]");
 	KR_TRY(push_predicate(e, predicate));
 	KR_TRY(push_rows(e, result, &scan));
 	scan.cond_count = h->conds.n - scan.cond_first;

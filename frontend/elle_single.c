@@ -42,10 +42,7 @@ static bool split(const struct kr_forms *f, uint32_t list, struct single *out)
 	return out->n > 0;
 }
 
-static bool is_list(const struct kr_forms *f, uint32_t form)
-{
-	return form != KR_NONE && f->nodes.at[form].type == KR_FORM_LIST;
-}
+static bool is_list(const struct kr_forms *f, uint32_t form) { return kr_form_type(f, form) == KR_FORM_LIST; }
 
 /* What a list where a register's value should be may mean. */
 #define IS_SET "; a set to which :write adds, as of Jepsen's comments, is read with :add for :write"
@@ -104,15 +101,13 @@ static enum kr_status take_key(struct elle *e, const struct single *s, kr_key *o
 static enum kr_status take_value(struct elle *e, uint32_t form, bool written, kr_value *out)
 {
 	struct kr_forms *f = &e->forms;
-	char found[80];
 
 	if (form == KR_NONE || (written && f->nodes.at[form].type == KR_FORM_NIL))
 		return kr_forms_bad(f, f->nodes.at[0].line,
 			"the operation has no value, expected one that is %s", written ? "written" : "read");
 	if (is_list(f, form) && (written || !(e->adding || is_empty(f, form))))
-		return kr_forms_bad(f, f->nodes.at[form].line,
-			"the value is %s, expected a number, a string or nil%s",
-			kr_form_found(f, form, found), written ? "" : IS_SET);
+		return kr_forms_wrong(f, f->nodes.at[form].line, "the value is", form,
+			written ? "a number, a string or nil" : "a number, a string or nil" IS_SET);
 	return kr_forms_value(f, form, out);
 }
 
@@ -122,37 +117,34 @@ static enum kr_status read_read(struct elle *e, uint32_t value, bool known)
 	kr_key key;
 	kr_value read = KR_ABSENT;
 
-	if (value != KR_NONE && e->forms.nodes.at[value].type == KR_FORM_MAP)
+	if (kr_form_type(&e->forms, value) == KR_FORM_MAP)
 		return known ? kr_elle_accounts(e, value) : KR_OK;
 	KR_TRY(split_value(e, value, &s));
-
 	if (known)
 		KR_TRY(take_value(e, s.parts[s.n - 1], false, &read));
 	KR_TRY(take_key(e, &s, &key));
 	return kr_foreign_op(e->forms.h, KR_OP_READ, key, read, known);
 }
 
-static enum kr_status read_write(struct elle *e, uint32_t value, bool known)
+static enum kr_status read_write(struct elle *e, uint32_t value, bool add)
 {
 	struct single s;
 	kr_key key;
 	kr_value written;
-	enum kr_status status = split_value(e, value, &s);
 
-	(void)known;
-	if (status || (status = take_value(e, s.parts[s.n - 1], true, &written)) ||
-		(status = take_key(e, &s, &key)))
-		return status;
-	return kr_foreign_op(e->forms.h, KR_OP_WRITE, key, written, false);
+	KR_TRY(split_value(e, value, &s));
+	KR_TRY(take_value(e, s.parts[s.n - 1], true, &written));
+	KR_TRY(take_key(e, &s, &key));
+	return add ? kr_elle_add(e, key, written)
+		   : kr_foreign_op(e->forms.h, KR_OP_WRITE, key, written, false);
 }
 
-static enum kr_status read_cas(struct elle *e, uint32_t value, bool known)
+static enum kr_status read_cas(struct elle *e, uint32_t value)
 {
 	struct single s;
 	kr_value expected, written;
 	kr_key key;
 
-	(void)known;
 	KR_TRY(split_cas(e, value, &s));
 	KR_TRY(take_value(e, s.parts[s.n - 2], false, &expected));
 	KR_TRY(take_value(e, s.parts[s.n - 1], true, &written));
@@ -161,82 +153,56 @@ static enum kr_status read_cas(struct elle *e, uint32_t value, bool known)
 		(struct kr_operation){KR_OP_CAS, KR_OPF_DONE, key, expected, {written}});
 }
 
-static enum kr_status read_add(struct elle *e, uint32_t value, bool known)
-{
-	struct single s;
-	kr_key key;
-	kr_value added;
-	enum kr_status status = split_value(e, value, &s);
-
-	(void)known;
-	if (status || (status = take_value(e, s.parts[s.n - 1], true, &added)) ||
-		(status = take_key(e, &s, &key)))
-		return status;
-	return kr_elle_add(e, key, added);
-}
-
-static enum kr_status read_transfer(struct elle *e, uint32_t value, bool known)
-{
-	(void)known;
-	return kr_elle_transfer(e, value);
-}
-
 /* Of the lock that the value names, or the only one. */
 static enum kr_status read_lock(struct elle *e, uint32_t value, bool acquire)
 {
-	bool named = value != KR_NONE && e->forms.nodes.at[value].type != KR_FORM_NIL &&
-		!is_list(&e->forms, value);
+	bool named = kr_form_type(&e->forms, value) != KR_FORM_NIL && !is_list(&e->forms, value);
 	struct single s = {.parts = {value}, .n = 1, .keyed = named};
 	kr_key key;
-	KR_TRY(take_key(e, &s, &key));
 
+	KR_TRY(take_key(e, &s, &key));
 	return kr_elle_lock(e, key, acquire);
 }
 
-static enum kr_status read_acquire(struct elle *e, uint32_t value, bool known)
+/* The last two need no value. */
+enum function { NONE, READ, WRITE, CAS, ADD, TRANSFER, ACQUIRE, RELEASE };
+
+static enum function find_single(const struct kr_forms *f, uint32_t function)
 {
-	(void)known;
-	return read_lock(e, value, true);
-}
+	static const struct {
+		const char *name;
+		enum function function;
+	} singles[] = {{"read", READ}, {"write", WRITE}, {"cas", CAS}, {"get", READ}, {"put", WRITE},
+		{"add", ADD}, {"transfer", TRANSFER}, {"acquire", ACQUIRE}, {"release", RELEASE}};
 
-static enum kr_status read_release(struct elle *e, uint32_t value, bool known)
-{
-	(void)known;
-	return read_lock(e, value, false);
-}
-
-static const struct {
-	const char *name;
-	enum kr_status (*read)(struct elle *e, uint32_t value, bool known);
-	bool bare; /* it needs no value */
-} singles[] = {{"read", read_read, false}, {"write", read_write, false}, {"cas", read_cas, false},
-	{"get", read_read, false}, {"put", read_write, false}, {"add", read_add, false},
-	{"transfer", read_transfer, false}, {"acquire", read_acquire, true}, {"release", read_release, true}};
-
-static size_t find_single(const struct kr_forms *f, uint32_t function)
-{
-	size_t i = 0;
-
-	while (i < KR_COUNT(singles) && !kr_form_is(f, function, singles[i].name))
-		i++;
-	return i;
+	for (size_t i = 0; i < KR_COUNT(singles); i++)
+		if (kr_form_is(f, function, singles[i].name))
+			return singles[i].function;
+	return NONE;
 }
 
 bool kr_elle_is_single(const struct kr_forms *f, uint32_t function)
 {
-	return find_single(f, function) < KR_COUNT(singles);
+	return find_single(f, function) != NONE;
 }
 
 bool kr_elle_is_bare(const struct kr_forms *f, uint32_t function)
 {
-	size_t i = find_single(f, function);
-
-	return i < KR_COUNT(singles) && singles[i].bare;
+	return find_single(f, function) >= ACQUIRE;
 }
 
 enum kr_status kr_elle_single(struct elle *e, uint32_t function, uint32_t value, bool known)
 {
-	return singles[find_single(&e->forms, function)].read(e, value, known);
+	enum function what = find_single(&e->forms, function);
+
+	switch (what) {
+	case READ: return read_read(e, value, known);
+	case WRITE:
+	case ADD: return read_write(e, value, what == ADD);
+	case CAS: return read_cas(e, value);
+	case TRANSFER: return kr_elle_transfer(e, value);
+	default: return read_lock(e, value, what == ACQUIRE);
+	}
 }
 
 void kr_elle_undone(struct kr_history *h, uint32_t first)

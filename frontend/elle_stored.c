@@ -23,15 +23,6 @@ struct block {
 	size_t length;
 };
 
-static uint64_t number(const unsigned char *at, unsigned size)
-{
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < size; i++)
-		n = n << 8 | at[i];
-	return n;
-}
-
 static bool is_whole(const unsigned char *header, size_t length)
 {
 	unsigned char blank[HEADER];
@@ -40,7 +31,7 @@ static bool is_whole(const unsigned char *header, size_t length)
 	memcpy(blank, header, HEADER);
 	memset(blank + SUM_AT, 0, TYPE_AT - SUM_AT);
 	memset(blank + TYPE_AT + 2, 0, HEADER - TYPE_AT - 2);
-	return crc32_z(sum, blank, HEADER) == number(header + SUM_AT, 4);
+	return crc32_z(sum, blank, HEADER) == kr_word_at(header + SUM_AT, 4);
 }
 
 /* The block at that place. */
@@ -53,7 +44,7 @@ static enum kr_status take_block(struct kr_elle_stored *s, uint64_t place, struc
 			"the file is cut off: it ends before the block of byte %llu, expected all of it",
 			(unsigned long long)place);
 	at = s->file + place;
-	uint64_t length = number(at, 8);
+	uint64_t length = kr_word_at(at, 8);
 	if (length < HEADER || length > s->size - place)
 		return kr_fressian_bad(&s->values, at,
 			"the file is cut off, or damaged: a block of %llu bytes begins %llu before its end",
@@ -61,7 +52,8 @@ static enum kr_status take_block(struct kr_elle_stored *s, uint64_t place, struc
 	if (!is_whole(at, (size_t)length))
 		return kr_fressian_bad(&s->values, at,
 			"the file is damaged: a block's checksum is not that of its bytes");
-	*out = (struct block){(enum block_type)number(at + TYPE_AT, 2), at + HEADER, (size_t)length - HEADER};
+	*out = (struct block){(enum block_type)kr_word_at(at + TYPE_AT, 2), at + HEADER,
+		(size_t)length - HEADER};
 	return KR_OK;
 }
 
@@ -69,8 +61,8 @@ static enum kr_status take_block(struct kr_elle_stored *s, uint64_t place, struc
 static enum kr_status find_block(struct kr_elle_stored *s, uint64_t id, struct block *out)
 {
 	for (size_t i = 4; i + ENTRY <= s->index_length; i += ENTRY)
-		if (number(s->index + i, 4) == id)
-			return take_block(s, number(s->index + i + 4, 8), out);
+		if (kr_word_at(s->index + i, 4) == id)
+			return take_block(s, kr_word_at(s->index + i + 4, 8), out);
 	return kr_fressian_bad(&s->values, s->index, "the index has no block %llu, expected it",
 		(unsigned long long)id);
 }
@@ -78,7 +70,7 @@ static enum kr_status find_block(struct kr_elle_stored *s, uint64_t id, struct b
 static enum kr_status take_index(struct kr_elle_stored *s)
 {
 	struct block index;
-	uint64_t version = s->size < HEAD ? 0 : number(s->file + 6, 4), place;
+	uint64_t version = s->size < HEAD ? 0 : kr_word_at(s->file + 6, 4), place;
 
 	if (s->size < HEAD)
 		return kr_fressian_bad(&s->values, s->file + s->size, "the file is cut off in its head");
@@ -86,7 +78,7 @@ static enum kr_status take_index(struct kr_elle_stored *s)
 		return kr_fressian_bad(&s->values, s->file + 6,
 			"is in version %llu of Jepsen's block format, expected 0 or 1",
 			(unsigned long long)version);
-	place = number(s->file + 10, 8);
+	place = kr_word_at(s->file + 10, 8);
 	if (place == 0)
 		return kr_fressian_bad(&s->values, s->file + 10,
 			"nothing has been saved in it, expected a test");
@@ -104,7 +96,7 @@ static enum kr_status find_history(struct kr_elle_stored *s, uint64_t *out)
 {
 	static const char *const names[] = {"history"};
 	struct kr_forms *f = s->values.forms;
-	uint64_t id = number(s->index, 4);
+	uint64_t id = kr_word_at(s->index, 4);
 	uint32_t history = KR_NONE;
 	struct block block = {.data = s->index};
 
@@ -121,7 +113,7 @@ static enum kr_status find_history(struct kr_elle_stored *s, uint64_t *out)
 		KR_TRY(kr_fressian_next(&s->values, &found));
 		if (found && f->nodes.at[0].type == KR_FORM_MAP)
 			KR_TRY(kr_forms_fields(f, 0, names, &history, 1));
-		id = skip ? number(block.data, 4) : 0;
+		id = skip ? kr_word_at(block.data, 4) : 0;
 	}
 	if (history == KR_NONE || f->nodes.at[history].type != KR_FORM_INT)
 		return kr_fressian_bad(&s->values, block.data, "a test without a history, expected one");
@@ -155,11 +147,11 @@ static enum kr_status enter_next(struct kr_elle_stored *s, bool *found)
 			(unsigned long long)s->operations);
 	if (!*found)
 		return KR_OK;
-	if (number(s->chunks, 8) != s->operations)
+	if (kr_word_at(s->chunks, 8) != s->operations)
 		return kr_fressian_bad(&s->values, s->chunks,
 			"operation %llu is to come next, but %llu have been read",
-			(unsigned long long)number(s->chunks, 8), (unsigned long long)s->operations);
-	KR_TRY(find_block(s, number(s->chunks + 8, 4), &block));
+			(unsigned long long)kr_word_at(s->chunks, 8), (unsigned long long)s->operations);
+	KR_TRY(find_block(s, kr_word_at(s->chunks + 8, 4), &block));
 	s->chunks += ENTRY;
 	s->chunks_left -= ENTRY;
 	return enter_block(s, &block);
@@ -200,7 +192,7 @@ static enum kr_status enter_history(struct kr_elle_stored *s)
 		return kr_fressian_bad(&s->values, block.data, "a vector without its size, expected one");
 	kr_fressian_begin(&s->values, block.data, 0);
 	s->is_vector = true;
-	s->count = number(block.data, 8);
+	s->count = kr_word_at(block.data, 8);
 	s->chunks = block.data + 8;
 	s->chunks_left = block.length - 8;
 	return KR_OK;

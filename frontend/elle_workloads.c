@@ -27,8 +27,7 @@ static enum kr_status take_account(struct kr_forms *f, uint32_t form, kr_key *ou
 	if (!f->json || node->type != KR_FORM_STRING || !kr_foreign_int(&at, true, &number) ||
 		at != node->text + node->length)
 		return kr_forms_key(f, form, out);
-	kr_value name = kr_history_int(f->h, number);
-	*out = name.i == KR_NONE ? (kr_key){KR_NONE} : kr_history_key(f->h, name);
+	*out = kr_history_key(f->h, kr_history_int(f->h, number));
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
 

@@ -1,5 +1,5 @@
 /* Events: what readers tell, one at a time, in the order of the trace. A sink takes them: the assembly of
- * a history (assemble.h) is one, the engine that checks a database while it runs another.
+ * a history (assemble.c) is one, the engine that checks a database while it runs another.
  *
  * Of one transaction come: one BEGIN, its entries in program order, one END; a transaction that
  * the trace leaves open has no END. Between them stand events of other sessions. One session has one open
@@ -61,11 +61,19 @@ struct kr_sink {
 	enum kr_status (*take)(void *data, const struct kr_event *event, struct kr_err *err);
 };
 
-/* A history is a sink: it puts transactions together (assemble.h). One with a sink of its own passes events
- * on. */
+/* A history is a sink: it puts transactions together (assemble.c); what scans, rows and conditions entries
+ * name stands in its arrays already. One with a sink of its own passes events on. */
 enum kr_status kr_history_take(void *history, const struct kr_event *event, struct kr_err *err);
 
-/* Tells the transaction that is being built, prepared (kr_history_prepare), to the history's sink. */
+/* The session's transaction is left out and counted, for `err`, which is then as good as new; `ended`: no
+ * more of it comes. */
+void kr_assembly_break(struct kr_history *h, kr_session session, bool ended, struct kr_err *err);
+/* After the last event: transactions still open are of unknown outcome. Version orders that are bad are
+ * dropped and counted if the history is lenient. */
+enum kr_status kr_assembly_finish(struct kr_history *h, struct kr_err *err);
+void kr_assembly_done(struct kr_history *h); /* part of both that and kr_history_done */
+
+/* Tells the transaction that is being built, with its id and times, to the history's sink. */
 enum kr_status kr_event_tell_one(const struct kr_history *h, const struct kr_transaction *txn,
 	const struct kr_white_box *white_box, struct kr_err *err);
 

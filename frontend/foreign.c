@@ -77,38 +77,29 @@ static bool only_writes(const struct kr_history *h, kr_txn t)
 	return true;
 }
 
-static enum kr_status find_zeros(struct kr_ctx *ctx, const struct kr_history *h, kr_value zero,
-	uint8_t *zeros)
+enum kr_status kr_foreign_zeros(struct kr_ctx *ctx, struct kr_history *h, bool initial, struct kr_err *err)
 {
+	kr_value zero = kr_history_int(h, 0);
 	uint32_t first = h->txns.n > 0 && h->txns.at[0].status == KR_COMMITTED && only_writes(h, (kr_txn){0})
 		? h->txns.at[0].op_count
 		: 0;
+	uint8_t *zeros = KR_NEW_ARRAY(&h->arena, uint8_t, h->keys.n);
 
+	if (!zeros || zero.i == KR_NONE)
+		return KR_NOMEM;
 	for (uint32_t i = 0; i < h->ops.n; i++) {
 		const struct kr_operation *op = &h->ops.at[i];
 		if (op->kind == KR_OP_WRITE && op->a.i == zero.i)
 			zeros[op->key.i] = i < first ? ZERO_FIRST : ZERO_WRITTEN;
 		KR_TRY(kr_ctx_tick(ctx));
 	}
-	return KR_OK;
-}
-
-static enum kr_status replace_zeros(struct kr_ctx *ctx, struct kr_history *h, kr_value zero,
-	const uint8_t *zeros)
-{
 	for (uint32_t i = 0; i < h->ops.n; i++) {
 		struct kr_operation *op = &h->ops.at[i];
 		if (op->kind == KR_OP_READ && op->a.i == zero.i && zeros[op->key.i] == ZERO_READ)
 			op->a = KR_ABSENT;
 		KR_TRY(kr_ctx_tick(ctx));
 	}
-	return KR_OK;
-}
-
-static enum kr_status set_initial(struct kr_history *h, kr_value zero, const uint8_t *zeros,
-	struct kr_err *err)
-{
-	for (uint32_t k = 0; k < h->keys.n; k++) {
+	for (uint32_t k = 0; initial && k < h->keys.n; k++) {
 		if (zeros[k] != ZERO_WRITTEN)
 			continue;
 		h->initial = KR_INITIAL_GIVEN;
@@ -117,36 +108,9 @@ static enum kr_status set_initial(struct kr_history *h, kr_value zero, const uin
 	return KR_OK;
 }
 
-static enum kr_status treat_zeros(struct kr_ctx *ctx, struct kr_history *h, bool initial, struct kr_err *err)
-{
-	kr_value zero = kr_history_int(h, 0);
-	uint32_t keys = h->keys.n;
-	uint8_t *zeros = kr_mem_alloc(h->mem, keys, sizeof *zeros);
-	enum kr_status status = zeros && zero.i != KR_NONE ? find_zeros(ctx, h, zero, zeros) : KR_NOMEM;
-
-	if (!status)
-		status = replace_zeros(ctx, h, zero, zeros);
-	if (!status && initial)
-		status = set_initial(h, zero, zeros, err);
-	kr_mem_free(h->mem, zeros, keys, sizeof *zeros);
-	return status;
-}
-
-enum kr_status kr_foreign_zero_is_absent(struct kr_ctx *ctx, struct kr_history *h)
-{
-	return treat_zeros(ctx, h, false, NULL);
-}
-
-enum kr_status kr_foreign_zero_is_initial(struct kr_ctx *ctx, struct kr_history *h, struct kr_err *err)
-{
-	return treat_zeros(ctx, h, true, err);
-}
-
 kr_session kr_foreign_session(struct kr_history *h, int64_t name)
 {
-	kr_value value = kr_history_int(h, name);
-
-	return value.i == KR_NONE ? (kr_session){KR_NONE} : kr_history_session(h, value);
+	return kr_history_session(h, kr_history_int(h, name));
 }
 
 bool kr_foreign_holds(const char *head, size_t length, const char *part)
@@ -206,7 +170,8 @@ size_t kr_foreign_stem(const char *name)
 	return 0;
 }
 
-int kr_foreign_first(int folder, const char *name)
+/* The first byte of a log in an open folder; -1: it has none; -2: it cannot be read. */
+static int first_byte(int folder, const char *name)
 {
 	static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
 	unsigned char start[sizeof mark];
@@ -223,8 +188,27 @@ int kr_foreign_first(int folder, const char *name)
 	return got > at ? start[at] : got >= 0 ? -1 : -2;
 }
 
+int kr_foreign_starts(const char *folder, bool (*is_log)(const char *name), char first)
+{
+	DIR *dir = opendir(folder);
+	bool found = false, empty = false, other = false;
+	const struct dirent *entry;
+
+	while (dir && !found && (entry = readdir(dir)) != NULL) {
+		int byte = is_log(entry->d_name) ? first_byte(dirfd(dir), entry->d_name) : -2;
+		found = byte == first;
+		empty |= byte == -1;
+		other |= byte >= 0;
+	}
+	if (dir)
+		(void)closedir(dir);
+	return found ? 2 : empty && !other;
+}
+
+KR_VEC_NAMED(names, const char *);
+
 /* A log that is there as it is and compressed would count twice. */
-static enum kr_status check_names(const struct kr_foreign_names *names, struct kr_err *err)
+static enum kr_status check_names(const struct names *names, struct kr_err *err)
 {
 	for (uint32_t i = 1; i < names->n; i++) {
 		size_t stem = kr_foreign_stem(names->at[i]);
@@ -236,8 +220,8 @@ static enum kr_status check_names(const struct kr_foreign_names *names, struct k
 	return KR_OK;
 }
 
-enum kr_status kr_foreign_list(struct kr_history *h, const char *folder, bool (*is_log)(const char *name),
-	struct kr_foreign_names *out, struct kr_err *err)
+static enum kr_status list(struct kr_history *h, const char *folder, bool (*is_log)(const char *name),
+	struct names *out, struct kr_err *err)
 {
 	DIR *dir = opendir(folder);
 	enum kr_status status = KR_OK;
@@ -260,6 +244,22 @@ enum kr_status kr_foreign_list(struct kr_history *h, const char *folder, bool (*
 	if (!status && out->n > 1)
 		qsort(out->at, out->n, sizeof *out->at, compare_names);
 	return status ? status : check_names(out, err);
+}
+
+enum kr_status kr_foreign_logs(struct kr_ctx *ctx, struct kr_history *h, const char *folder,
+	bool (*is_log)(const char *name),
+	enum kr_status (*read)(void *data, const char *folder, const char *name), void *data,
+	struct kr_err *err)
+{
+	struct names names = {0};
+	enum kr_status status = list(h, folder, is_log, &names, err);
+
+	for (uint32_t i = 0; !status && i < names.n; i++) {
+		status = read(data, folder, names.at[i]);
+		kr_ctx_progress(ctx, "reading", i + 1, names.n);
+	}
+	kr_vec_done(h->mem, &names);
+	return status;
 }
 
 const char *kr_foreign_file(struct kr_history *h, const char *folder, const char *name)

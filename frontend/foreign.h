@@ -24,13 +24,10 @@ enum kr_status kr_foreign_add(struct kr_history *h, struct kr_transaction txn,
 enum kr_status kr_foreign_forgive(struct kr_history *h, enum kr_status status, struct kr_err *err);
 
 /* 0 stands for nothing: a read of 0 from a key to which no operation writes 0 saw what was there at the
- * beginning: nothing. A key to which 0 is written holds a value then. */
-enum kr_status kr_foreign_zero_is_absent(struct kr_ctx *ctx, struct kr_history *h);
-
-/* The same where 0 is what every key starts with, and may be written, too: such a key starts as 0, unless 0
- * is written only by the trace's first transaction, if that only writes: then it stands for the beginning,
- * and reads of 0 are its. */
-enum kr_status kr_foreign_zero_is_initial(struct kr_ctx *ctx, struct kr_history *h, struct kr_err *err);
+ * beginning: nothing. A key to which 0 is written holds a value then. Where 0 is what every key starts with
+ * (`initial`), and may be written, too, such a key starts as 0, unless 0 is written only by the trace's first
+ * transaction, if that only writes: then it stands for the beginning, and reads of 0 are its. */
+enum kr_status kr_foreign_zeros(struct kr_ctx *ctx, struct kr_history *h, bool initial, struct kr_err *err);
 
 /* The session named by an integer. */
 kr_session kr_foreign_session(struct kr_history *h, int64_t name);
@@ -41,19 +38,19 @@ bool kr_foreign_ends(const char *path, const char *end);
 
 /* ---- folders of logs ---- */
 
-KR_VEC_NAMED(kr_foreign_names, const char *);
-
 /* How long a log's name is without its end, .log or .log.gz; 0: it is no log's. */
 size_t kr_foreign_stem(const char *name);
 
-/* The names of the folder's regular files that `is_log` accepts, in numeric order (T9 before T10), in the
- * history's arena. KR_BAD: there are none, or one twice, also compressed. */
-enum kr_status kr_foreign_list(struct kr_history *h, const char *folder, bool (*is_log)(const char *name),
-	struct kr_foreign_names *out, struct kr_err *err);
+/* Reads the folder's regular files that `is_log` accepts, in numeric order of their names (T9 before T10),
+ * which are in the history's arena. KR_BAD: there are none, or one twice, also compressed. */
+enum kr_status kr_foreign_logs(struct kr_ctx *ctx, struct kr_history *h, const char *folder,
+	bool (*is_log)(const char *name),
+	enum kr_status (*read)(void *data, const char *folder, const char *name), void *data,
+	struct kr_err *err);
 
-/* The first byte of a log in an open folder, decompressed, behind a byte order mark; -1: it has none; -2: it
- * cannot be read. For sniffing. */
-int kr_foreign_first(int folder, const char *name);
+/* Whether one of these begins with the byte `first`, decompressed, behind a byte order mark: 2; 1: there are
+ * nothing but empty ones. For sniffing. */
+int kr_foreign_starts(const char *folder, bool (*is_log)(const char *name), char first);
 
 /* FOLDER/NAME, which becomes the history's next file; NULL when memory runs out. */
 const char *kr_foreign_file(struct kr_history *h, const char *folder, const char *name);

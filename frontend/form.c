@@ -5,8 +5,7 @@
  * are blanks, JSON's commas and colons stand where they must. Tags are dropped, `#_` discards. The text is in
  * memory whole, and strings are decoded in place, where they can only shrink. Nodes are reused from form to
  * form. UTF-8 is checked once for all the text. Cost: one pass. Not read: ratios (a big number), metadata. */
-#include "frontend/form.h"
-#include "frontend/form_set.h"
+#include "frontend/foreign.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -234,21 +233,6 @@ static bool is_number(const struct kr_forms *f, const char *text, size_t n, bool
 	return at == n;
 }
 
-static bool parse_int(const char *text, size_t n, int64_t *out)
-{
-	bool negative = text[0] == '-';
-	uint64_t most = negative ? (uint64_t)INT64_MAX + 1 : (uint64_t)INT64_MAX, value = 0;
-
-	for (size_t at = negative || text[0] == '+'; at < n; at++) {
-		unsigned digit = (unsigned)(text[at] - '0');
-		if (value > (most - digit) / 10)
-			return false;
-		value = value * 10 + digit;
-	}
-	*out = negative ? (int64_t)(0 - value) : (int64_t)value;
-	return true;
-}
-
 /* A number, or false. EDN's suffixes N and M are dropped. */
 static bool read_number(struct kr_forms *f, struct kr_form *node)
 {
@@ -259,14 +243,13 @@ static bool read_number(struct kr_forms *f, struct kr_form *node)
 
 	if (!f->json && n > 1 && (text[n - 1] == 'N' || text[n - 1] == 'M') && is_digit(text[n - 2]))
 		n--;
-	if (!is_number(f, text, n, &real)) {
-		node->type = KR_FORM_BIG; /* a ratio, or digits that are no number */
-		return !f->json && memchr(text, '/', n) != NULL;
-	}
 	node->type = KR_FORM_BIG;
+	if (!is_number(f, text, n, &real)) /* a ratio, or digits that are no number */
+		return !f->json && memchr(text, '/', n) != NULL;
 	if (!real) {
+		const char *at = text + (text[0] == '+');
 		int64_t integer;
-		if (parse_int(text, n, &integer)) {
+		if (kr_foreign_int(&at, true, &integer)) {
 			node->type = KR_FORM_INT;
 			node->integer = integer;
 		}

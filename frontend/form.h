@@ -82,6 +82,17 @@ enum kr_status kr_forms_enter(struct kr_forms *f, char *bracket);
 enum kr_status kr_forms_bad(struct kr_forms *f, uint32_t line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The same: "WHAT ..., expected EXPECTED", with what the form is; and "\"NAME\" is ..., expected ...". */
+enum kr_status kr_forms_wrong(struct kr_forms *f, uint32_t line, const char *what, uint32_t form,
+	const char *expected);
+enum kr_status kr_forms_wrong_field(struct kr_forms *f, uint32_t line, const char *name, uint32_t form,
+	const char *expected);
+
+/* KR_NONE: as nil */
+static inline enum kr_form_type kr_form_type(const struct kr_forms *f, uint32_t form)
+{
+	return form == KR_NONE ? KR_FORM_NIL : (enum kr_form_type)f->nodes.at[form].type;
+}
 /* a name or string of these bytes; KR_NONE is none */
 bool kr_form_is(const struct kr_forms *f, uint32_t form, const char *text);
 /* for messages; KR_NONE: "nothing" */
@@ -90,6 +101,9 @@ const char *kr_form_found(const struct kr_forms *f, uint32_t form, char out[80])
 /* Finds fields of a map: out[i] is the value of names[i], or KR_NONE. KR_BAD: one of them stands twice. */
 enum kr_status kr_forms_fields(struct kr_forms *f, uint32_t map, const char *const *names, uint32_t *out,
 	uint32_t count);
+
+/* Puts the elements of the set, which is complete, into the one order that equal sets have. */
+enum kr_status kr_form_sort(struct kr_mem *mem, struct kr_form *nodes, uint32_t set);
 
 /* Interns a form as a value: names become strings, nil absent, sets arrays. */
 enum kr_status kr_forms_value(struct kr_forms *f, uint32_t form, kr_value *out);

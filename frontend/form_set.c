@@ -1,42 +1,36 @@
 /* EDN's sets have no order: their elements are put into one, so that equal sets are equal values however a
  * file lists them. Elements compare by their trees in preorder: types, then what they hold, then sizes; sets
  * inside of them have been sorted before. Cost: n log n comparisons. */
-#include "frontend/form_set.h"
+#include "frontend/form.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/order.h"
 
 struct element {
 	const struct kr_form *nodes; /* its own and its descendants' */
 	uint32_t first;              /* index of the first, which `end` counts from */
 };
 
-static int order(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
-
 static int compare_texts(const struct kr_form *a, const struct kr_form *b)
 {
 	int differ = memcmp(a->text, b->text, a->length < b->length ? a->length : b->length);
-	return differ ? differ : order(a->length, b->length);
+	return kr_then(differ, KR_ORDER(a->length, b->length));
 }
 
 static int compare_nodes(const struct kr_form *a, const struct kr_form *b)
 {
 	if (a->type != b->type)
-		return order(a->type, b->type);
+		return KR_ORDER(a->type, b->type);
 	switch ((enum kr_form_type)a->type) {
-	case KR_FORM_INT: return a->integer < b->integer ? -1 : a->integer > b->integer;
-	case KR_FORM_REAL: return a->real < b->real ? -1 : a->real > b->real;
+	case KR_FORM_INT: return KR_ORDER(a->integer, b->integer);
+	case KR_FORM_REAL: return KR_ORDER(a->real, b->real);
 	case KR_FORM_BIG:
 	case KR_FORM_OTHER:
 	case KR_FORM_STRING:
 	case KR_FORM_NAME: return compare_texts(a, b);
-	case KR_FORM_NIL:
-	case KR_FORM_FALSE:
-	case KR_FORM_TRUE:
-	case KR_FORM_LIST:
-	case KR_FORM_MAP: break;
+	default: return 0;
 	}
-	return 0;
 }
 
 static int compare(const void *x, const void *y)
@@ -46,11 +40,9 @@ static int compare(const void *x, const void *y)
 	int differ = 0;
 
 	/* the shorter one differs before it ends, by the size of what is not closed there */
-	for (uint32_t i = 0; i < n && !differ; i++) {
-		differ = compare_nodes(&a->nodes[i], &b->nodes[i]);
-		if (!differ)
-			differ = order(a->nodes[i].end - a->first, b->nodes[i].end - b->first);
-	}
+	for (uint32_t i = 0; i < n && !differ; i++)
+		differ = kr_then(compare_nodes(&a->nodes[i], &b->nodes[i]),
+			KR_ORDER(a->nodes[i].end - a->first, b->nodes[i].end - b->first));
 	return differ;
 }
 

@@ -54,6 +54,23 @@ const char *kr_form_found(const struct kr_forms *f, uint32_t form, char out[80])
 	return out;
 }
 
+enum kr_status kr_forms_wrong(struct kr_forms *f, uint32_t line, const char *what, uint32_t form,
+	const char *expected)
+{
+	char found[80];
+
+	return kr_forms_bad(f, line, "%s %s, expected %s", what, kr_form_found(f, form, found), expected);
+}
+
+enum kr_status kr_forms_wrong_field(struct kr_forms *f, uint32_t line, const char *name, uint32_t form,
+	const char *expected)
+{
+	char found[80];
+
+	return kr_forms_bad(f, line, "\"%s\" is %s, expected %s", name, kr_form_found(f, form, found),
+		expected);
+}
+
 enum kr_status kr_forms_fields(struct kr_forms *f, uint32_t map, const char *const *names, uint32_t *out,
 	uint32_t count)
 {
@@ -191,7 +208,6 @@ enum kr_status kr_forms_key(struct kr_forms *f, uint32_t form, kr_key *out)
 {
 	const struct kr_form *node = &f->nodes.at[form];
 	kr_value name;
-	char found[80];
 
 	if (node->type == KR_FORM_STRING || node->type == KR_FORM_NAME) {
 		*out = kr_history_key_text(f->h, node->text, node->length);
@@ -202,9 +218,8 @@ enum kr_status kr_forms_key(struct kr_forms *f, uint32_t form, kr_key *out)
 		KR_TRY(list_value(f, form, &name));
 		*out = kr_history_key_text(f->h, f->value.at, f->value.n);
 	} else {
-		return kr_forms_bad(f, node->line,
-			"the key is %s, expected a number, a name, a string or a list",
-			kr_form_found(f, form, found));
+		return kr_forms_wrong(f, node->line, "the key is", form,
+			"a number, a name, a string or a list");
 	}
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }

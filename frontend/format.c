@@ -7,6 +7,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/call.h"
 #include "base/guess.h"
@@ -154,20 +155,14 @@ static bool is_folder(const char *path)
 	return strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-static bool exists(const char *path)
-{
-	struct stat info;
-
-	return stat(path, &info) == 0;
-}
-
-static enum kr_status read_folder(struct kr_ctx *ctx, const char *path, const struct kr_read_options *options,
+/* The format NULL: the one that is surest. */
+static enum kr_status read_folder(struct kr_ctx *ctx, const char *path, const struct kr_format *format,
 	struct kr_history *h, struct kr_err *err)
 {
 	char names[128];
-	const struct kr_format *format =
-		options->format ? kr_format_find(ctx->modules, options->format) : NULL;
-	KR_TRY(options->format ? KR_OK : surest(ctx, path, true, (struct head){NULL, 0}, &format, err));
+
+	if (!format)
+		KR_TRY(surest(ctx, path, true, (struct head){NULL, 0}, &format, err));
 	if (!format)
 		return kr_err_set(err, KR_BAD,
 			"is a folder, but not one of a known format, expected a trace file or a folder of: "
@@ -206,14 +201,11 @@ static enum kr_status refuse(const struct kr_ctx *ctx, const char *head, size_t 
 }
 
 static enum kr_status read_source(struct kr_ctx *ctx, const char *path, struct kr_source *source,
-	const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
+	const struct kr_format *format, struct kr_history *h, struct kr_err *err)
 {
-	const struct kr_format *format;
 	struct head head;
 
-	if (options->format) {
-		format = kr_format_find(ctx->modules, options->format);
-	} else {
+	if (!format) {
 		KR_TRY(kr_source_head(source, &head.at, &head.length, err));
 		KR_TRY(surest(ctx, path, false, head, &format, err));
 		if (!format)
@@ -229,39 +221,28 @@ struct memory {
 
 /* memory NULL: of the file. */
 static enum kr_status read_file(struct kr_ctx *ctx, const char *path, const struct memory *memory,
-	const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
+	const struct kr_format *format, struct kr_history *h, struct kr_err *err)
 {
 	struct kr_source *source;
 	KR_TRY(memory ? kr_source_memory(ctx, path, memory->bytes, memory->length, &source, err)
 		      : kr_source_open(ctx, path, &source, err));
-	enum kr_status status = read_source(ctx, path, source, options, h, err);
+	enum kr_status status = read_source(ctx, path, source, format, h, err);
 	kr_source_free(source);
 	return status;
 }
 
-/* What can be told before anything is read: the format asked for exists and is for what `path` is. */
-static enum kr_status check_request(const struct kr_ctx *ctx, const char *path, bool folder,
-	const struct kr_read_options *options, struct kr_err *err)
+/* What can be told before anything is read: the format asked for is for what `path` is. */
+static enum kr_status check_request(const char *path, bool folder, const struct memory *memory,
+	const struct kr_format *format, struct kr_err *err)
 {
-	const struct kr_format *format;
-	KR_TRY(kr_format_named(ctx->modules, options->format, &format, err));
 	if (!format || format->folder == folder)
 		return KR_OK;
 	if (folder)
 		return kr_err_set(err, KR_BAD, "is a folder, expected a file (format %s)", format->name);
-	if (!exists(path))
+	if (!memory && access(path, F_OK) != 0)
 		return KR_OK; /* opening it says why */
-	return kr_err_set(err, KR_BAD, "is a file, expected a folder (format %s)", format->name);
-}
-
-static enum kr_status check_memory(const struct kr_ctx *ctx, const struct kr_read_options *options,
-	struct kr_err *err)
-{
-	const struct kr_format *format;
-	KR_TRY(kr_format_named(ctx->modules, options->format, &format, err));
-	return format && format->folder
-		? kr_err_set(err, KR_BAD, "is in memory, expected a folder (format %s)", format->name)
-		: KR_OK;
+	return kr_err_set(err, KR_BAD, "is %s, expected a folder (format %s)",
+		memory ? "in memory" : "a file", format->name);
 }
 
 /* What is said of initial values beside the trace. */
@@ -293,14 +274,17 @@ static enum kr_status read_any(struct kr_ctx *ctx, const char *path, const struc
 	const struct kr_read_options *options, struct kr_history *h, struct kr_err *err)
 {
 	bool folder = !memory && is_folder(path);
-	KR_TRY(memory ? check_memory(ctx, options, err) : check_request(ctx, path, folder, options, err));
+	const struct kr_format *format;
+
+	KR_TRY(kr_format_named(ctx->modules, options->format, &format, err));
+	KR_TRY(check_request(path, folder, memory, format, err));
 	const char *name = kr_arena_text(&h->arena, path, strlen(path));
 
 	h->lenient = options->lenient;
 	if (!name || !kr_vec_push(h->mem, &h->files, name))
 		return KR_NOMEM;
-	KR_TRY(folder ? read_folder(ctx, path, options, h, err)
-		      : read_file(ctx, path, memory, options, h, err));
+	KR_TRY(folder ? read_folder(ctx, path, format, h, err)
+		      : read_file(ctx, path, memory, format, h, err));
 	if (options->initial)
 		KR_TRY(take_initial(ctx, options->initial, h, err));
 	if (h->skipped > 0 && h->txns.n == 0)

@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#include "frontend/form_set.h"
-
 enum { MOST_DEPTH = 1000, OPERATION_FIELDS = 7 };
 
 #define UNTIL_END UINT64_MAX
@@ -77,28 +75,10 @@ static enum kr_status open_list(struct kr_fressian *s, uint64_t count)
 	return kr_fressian_put(s, (struct kr_form){.type = KR_FORM_LIST});
 }
 
-static enum kr_status read_short_list(struct kr_fressian *s, unsigned n) { return open_list(s, n); }
-
-static enum kr_status read_list(struct kr_fressian *s, unsigned n)
-{
-	uint64_t count;
-
-	(void)n;
-	KR_TRY(kr_fressian_count(s, &count));
-	return open_list(s, count);
-}
-
-static enum kr_status read_long_list(struct kr_fressian *s, unsigned n)
-{
-	(void)n;
-	return open_list(s, UNTIL_END);
-}
-
-static enum kr_status read_list_end(struct kr_fressian *s, unsigned n)
+static enum kr_status read_list_end(struct kr_fressian *s)
 {
 	struct kr_fressian_frame *top = s->frames.n ? &s->frames.at[s->frames.n - 1] : NULL;
 
-	(void)n;
 	if (!top || top->what != LIST || top->left != UNTIL_END)
 		return kr_fressian_bad(s, s->at - 1, "found the end of a list, expected a value");
 	top->left = 0;
@@ -137,24 +117,23 @@ static enum kr_status open_tag(struct kr_fressian *s, struct kr_fressian_struct 
 	return put_field(s, 0);
 }
 
-static enum kr_status read_tag(struct kr_fressian *s, unsigned n)
+static enum kr_status read_tag(struct kr_fressian *s, unsigned char code)
 {
 	for (size_t i = 0; i < KR_COUNT(tags); i++)
-		if (tags[i].code == 0xc0 + n)
+		if (tags[i].code == code)
 			return open_tag(s,
 				(struct kr_fressian_struct){.name = tags[i].name,
 					.length = (uint32_t)strlen(tags[i].name),
 					.fields = tags[i].fields,
 					.known = &tags[i]});
-	return kr_fressian_bad(s, s->at - 1, "found the byte 0x%02x, expected a value", 0xc0 + n);
+	return kr_fressian_bad(s, s->at - 1, "found the byte 0x%02x, expected a value", code);
 }
 
-static enum kr_status read_new_tag(struct kr_fressian *s, unsigned n)
+static enum kr_status read_new_tag(struct kr_fressian *s)
 {
 	struct kr_fressian_struct tag;
 	size_t length;
 
-	(void)n;
 	KR_TRY(kr_fressian_text(s, &tag.name, &length));
 	KR_TRY(kr_fressian_int(s, &tag.fields));
 	tag.length = (uint32_t)(length < 100 ? length : 100);
@@ -176,12 +155,6 @@ static enum kr_status read_old_tag(struct kr_fressian *s, unsigned n)
 {
 	return n < s->structs.n ? open_tag(s, s->structs.at[n])
 				: kr_fressian_bad(s, s->at - 1, "names a tag that has not been told");
-}
-
-static enum kr_status read_numbered_tag(struct kr_fressian *s, unsigned n)
-{
-	KR_TRY(take_number(s, &n));
-	return read_old_tag(s, n);
 }
 
 static enum kr_status read_kept(struct kr_fressian *s, unsigned n)
@@ -206,23 +179,15 @@ static enum kr_status read_kept(struct kr_fressian *s, unsigned n)
 	return KR_OK;
 }
 
-static enum kr_status read_numbered_kept(struct kr_fressian *s, unsigned n)
+static enum kr_status read_keep(struct kr_fressian *s)
 {
-	KR_TRY(take_number(s, &n));
-	return read_kept(s, n);
-}
-
-static enum kr_status read_keep(struct kr_fressian *s, unsigned n)
-{
-	(void)n;
 	KR_TRY(kr_vec_add(mem(s), &s->cache, (struct kr_fressian_kept){0, 0}));
 	return open(s, (struct kr_fressian_frame){.what = KEEP, .left = 1, .slot = s->cache.n - 1});
 }
 
 /* Only between values: what is open may be in the caches. */
-static enum kr_status read_reset(struct kr_fressian *s, unsigned n)
+static enum kr_status read_reset(struct kr_fressian *s)
 {
-	(void)n;
 	if (s->frames.n > 0)
 		return kr_fressian_bad(s, s->at - 1, "empties the caches inside a value, expected a value");
 	s->kept.n = s->cache.n = s->structs.n = 0;
@@ -391,29 +356,28 @@ static enum kr_status settle(struct kr_fressian *s, bool whole)
 
 static enum kr_status read_structure(struct kr_fressian *s, unsigned char code)
 {
-	static const struct {
-		unsigned char first, last;
-		enum kr_status (*read)(struct kr_fressian *s, unsigned n);
-	} codes[] = {
-		{0x80, 0x9f, read_kept},
-		{0xcc, 0xcc, read_numbered_kept},
-		{0xcd, 0xcd, read_keep},
-		{0xa0, 0xaf, read_old_tag},
-		{0xef, 0xef, read_new_tag},
-		{0xf0, 0xf0, read_numbered_tag},
-		{0xe4, 0xeb, read_short_list},
-		{0xec, 0xec, read_list},
-		{0xed, 0xed, read_long_list},
-		{0xb0, 0xb5, read_list}, /* arrays of numbers and so on */
-		{0xfd, 0xfd, read_list_end},
-		{0xfe, 0xfe, read_reset},
-		{0xc0, 0xca, read_tag},
-	};
+	unsigned number = KR_NONE;
+	uint64_t count = UNTIL_END;
 
-	for (size_t i = 0; i < KR_COUNT(codes); i++)
-		if (code >= codes[i].first && code <= codes[i].last)
-			return codes[i].read(s, (unsigned)(code - codes[i].first));
-	return kr_fressian_bad(s, s->at - 1, "found the byte 0x%02x, expected a value", code);
+	if (code == 0xcc || code == 0xf0)
+		KR_TRY(take_number(s, &number));
+	if (code == 0xec || (code >= 0xb0 && code <= 0xb5))
+		KR_TRY(kr_fressian_count(s, &count));
+	switch (code) {
+	case 0x80 ... 0x9f: return read_kept(s, code - 0x80u);
+	case 0xa0 ... 0xaf: return read_old_tag(s, code - 0xa0u);
+	case 0xb0 ... 0xb5: /* arrays of numbers and so on */
+	case 0xec:
+	case 0xed: return open_list(s, count);
+	case 0xcc: return read_kept(s, number);
+	case 0xcd: return read_keep(s);
+	case 0xe4 ... 0xeb: return open_list(s, code - 0xe4u);
+	case 0xef: return read_new_tag(s);
+	case 0xf0: return read_old_tag(s, number);
+	case 0xfd: return read_list_end(s);
+	case 0xfe: return read_reset(s);
+	default: return read_tag(s, code);
+	}
 }
 
 /* A code and what is behind it. */

@@ -56,6 +56,9 @@ enum kr_status kr_fressian_next(struct kr_fressian *s, bool *found);
 enum kr_status kr_fressian_bad(struct kr_fressian *s, const unsigned char *at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The number that these bytes are, most significant first. */
+uint64_t kr_word_at(const unsigned char *at, unsigned size);
+
 /* ---- shared by fressian*.c only ---- */
 
 enum kr_status kr_fressian_bad_end(struct kr_fressian *s); /* of the block, inside a value */

@@ -53,15 +53,21 @@ static enum kr_status take(struct kr_fressian *s, uint64_t n, const unsigned cha
 	return KR_OK;
 }
 
-/* Those, most significant first. */
+uint64_t kr_word_at(const unsigned char *at, unsigned size)
+{
+	uint64_t word = 0;
+
+	for (unsigned i = 0; i < size; i++)
+		word = word << 8 | at[i];
+	return word;
+}
+
 static enum kr_status take_word(struct kr_fressian *s, unsigned n, uint64_t *out)
 {
 	const unsigned char *bytes;
 
 	KR_TRY(take(s, n, &bytes));
-	*out = 0;
-	for (unsigned i = 0; i < n; i++)
-		*out = *out << 8 | bytes[i];
+	*out = kr_word_at(bytes, n);
 	return KR_OK;
 }
 
@@ -200,13 +206,12 @@ static enum kr_status take_bytes(struct kr_fressian *s, const unsigned char **by
 	return take(s, *n, bytes);
 }
 
-/* ---- what a code begins; `n`: how far it is in its row ---- */
+/* ---- what a code begins ---- */
 
-static enum kr_status read_int(struct kr_fressian *s, unsigned n)
+static enum kr_status read_int(struct kr_fressian *s)
 {
 	int64_t value = 0;
 
-	(void)n;
 	s->at--;
 	KR_TRY(kr_fressian_int(s, &value));
 	return kr_fressian_put(s, (struct kr_form){.type = KR_FORM_INT, .integer = value});
@@ -220,56 +225,42 @@ static enum kr_status put_real(struct kr_fressian *s, double value)
 	return kr_fressian_put(s, (struct kr_form){.type = KR_FORM_REAL, .real = value});
 }
 
-static enum kr_status read_float(struct kr_fressian *s, unsigned n)
+static enum kr_status read_float(struct kr_fressian *s)
 {
 	uint64_t word;
 	uint32_t bits;
 	float value;
-
-	(void)n;
 	KR_TRY(take_word(s, sizeof bits, &word));
 	bits = (uint32_t)word;
 	memcpy(&value, &bits, sizeof value);
 	return put_real(s, value);
 }
 
-static enum kr_status read_double(struct kr_fressian *s, unsigned n)
+static enum kr_status read_double(struct kr_fressian *s)
 {
 	uint64_t bits;
 	double value;
 
-	if (n > 0)
-		return put_real(s, n - 1.0); /* 0 and 1 */
 	KR_TRY(take_word(s, sizeof bits, &bits));
 	memcpy(&value, &bits, sizeof value);
 	return put_real(s, value);
 }
 
-static enum kr_status read_constant(struct kr_fressian *s, unsigned n)
-{
-	static const enum kr_form_type types[] = {KR_FORM_TRUE, KR_FORM_FALSE, KR_FORM_NIL};
-
-	return kr_fressian_put(s, (struct kr_form){.type = (uint8_t)types[n]});
-}
-
-static enum kr_status read_text(struct kr_fressian *s, unsigned n)
+static enum kr_status read_text(struct kr_fressian *s)
 {
 	const char *text;
 	size_t length;
 
-	(void)n;
 	s->at--;
 	KR_TRY(kr_fressian_text(s, &text, &length));
 	return kr_fressian_put_text(s, KR_FORM_STRING, text, length);
 }
 
 /* Bytes, the last after those of pieces: no value of krait's. */
-static enum kr_status read_bytes(struct kr_fressian *s, unsigned n)
+static enum kr_status read_bytes(struct kr_fressian *s)
 {
 	const unsigned char *bytes;
 	uint64_t length;
-
-	(void)n;
 	for (s->at--; s->at < s->end && *s->at == 0xd8;) {
 		s->at++;
 		KR_TRY(kr_fressian_count(s, &length));
@@ -288,8 +279,8 @@ static int64_t signed_word(const unsigned char *bytes, uint64_t n)
 	return (int64_t)word;
 }
 
-/* An integer of any size; a number of it and of digits behind its point. */
-static enum kr_status read_big(struct kr_fressian *s, unsigned n)
+/* An integer of any size; a number of it and of digits behind its `point`. */
+static enum kr_status read_big(struct kr_fressian *s, bool point)
 {
 	const unsigned char *bytes;
 	int64_t behind = 0;
@@ -297,7 +288,7 @@ static enum kr_status read_big(struct kr_fressian *s, unsigned n)
 	char text[64];
 
 	KR_TRY(take_bytes(s, &bytes, &length));
-	if (n == 1)
+	if (point)
 		KR_TRY(kr_fressian_int(s, &behind));
 	if (length == 0)
 		return kr_fressian_bad(s, s->at, "a number without bytes, expected some");
@@ -306,7 +297,7 @@ static enum kr_status read_big(struct kr_fressian *s, unsigned n)
 			kr_arena_format(&s->forms->h->arena, "of %llu bytes", (unsigned long long)length);
 		return kr_fressian_put_text(s, KR_FORM_BIG, big, big ? strlen(big) : 0);
 	}
-	if (n == 0)
+	if (!point)
 		return kr_fressian_put(s,
 			(struct kr_form){.type = KR_FORM_INT, .integer = signed_word(bytes, length)});
 	(void)snprintf(text, sizeof text, "%llde%lld", (long long)signed_word(bytes, length),
@@ -314,48 +305,40 @@ static enum kr_status read_big(struct kr_fressian *s, unsigned n)
 	return put_real(s, strtod(text, NULL));
 }
 
-static enum kr_status read_uuid(struct kr_fressian *s, unsigned n)
+static enum kr_status read_uuid(struct kr_fressian *s)
 {
 	const unsigned char *from = s->at, *bytes;
-	uint64_t length, word[2] = {0, 0};
-
-	(void)n;
+	uint64_t length;
 	KR_TRY(take_bytes(s, &bytes, &length));
 	if (length != 16)
 		return kr_fressian_bad(s, from, "a UUID of %llu bytes, expected 16",
 			(unsigned long long)length);
-	for (int i = 0; i < 16; i++)
-		word[i / 8] = word[i / 8] << 8 | bytes[i];
 	const char *text = kr_arena_format(&s->forms->h->arena, "%08llx-%04llx-%04llx-%04llx-%012llx",
-		(unsigned long long)(word[0] >> 32), (unsigned long long)(word[0] >> 16 & 0xffff),
-		(unsigned long long)(word[0] & 0xffff), (unsigned long long)(word[1] >> 48),
-		(unsigned long long)(word[1] & 0xffffffffffff));
+		(unsigned long long)kr_word_at(bytes, 4), (unsigned long long)kr_word_at(bytes + 4, 2),
+		(unsigned long long)kr_word_at(bytes + 6, 2), (unsigned long long)kr_word_at(bytes + 8, 2),
+		(unsigned long long)kr_word_at(bytes + 10, 6));
 	return kr_fressian_put_text(s, KR_FORM_STRING, text, text ? strlen(text) : 0);
 }
 
 enum kr_status kr_fressian_scalar(struct kr_fressian *s, unsigned char code, bool *found)
 {
-	static const struct {
-		unsigned char first, last;
-		enum kr_status (*read)(struct kr_fressian *s, unsigned n);
-	} codes[] = {
-		{0x00, 0x7f, read_int},
-		{0xda, 0xe3, read_text},
-		{0xf5, 0xf7, read_constant},
-		{0xff, 0xff, read_int},
-		{0xf8, 0xf8, read_int},
-		{0xfa, 0xfc, read_double},
-		{0xf9, 0xf9, read_float},
-		{0xc6, 0xc7, read_big},
-		{0xc3, 0xc3, read_uuid},
-		{0xd0, 0xd9, read_bytes},
-	};
-
-	for (size_t i = 0; i < KR_COUNT(codes); i++)
-		if (code >= codes[i].first && code <= codes[i].last) {
-			*found = true;
-			return codes[i].read(s, (unsigned)(code - codes[i].first));
-		}
-	*found = false;
-	return KR_OK;
+	*found = true;
+	switch (code) {
+	case 0x00 ... 0x7f:
+	case 0xf8:
+	case 0xff: return read_int(s);
+	case 0xc3: return read_uuid(s);
+	case 0xc6:
+	case 0xc7: return read_big(s, code == 0xc7);
+	case 0xd0 ... 0xd9: return read_bytes(s);
+	case 0xda ... 0xe3: return read_text(s);
+	case 0xf5: return kr_fressian_put(s, (struct kr_form){.type = KR_FORM_TRUE});
+	case 0xf6: return kr_fressian_put(s, (struct kr_form){.type = KR_FORM_FALSE});
+	case 0xf7: return kr_fressian_put(s, (struct kr_form){.type = KR_FORM_NIL});
+	case 0xf9: return read_float(s);
+	case 0xfa: return read_double(s);
+	case 0xfb: return put_real(s, 0);
+	case 0xfc: return put_real(s, 1);
+	default: *found = false; return KR_OK;
+	}
 }

@@ -30,13 +30,12 @@ enum kr_status kr_gather_txn(struct kr_gather *g, int64_t session, int64_t id, b
 	uint32_t *out)
 {
 	uint64_t hash = kr_hash_u64((uint64_t)id);
-	enum kr_status status = take_session(g, session);
-	struct kr_gather_txn txn = {.id = id, .session = g->session, .line = line, .aborted = aborted};
 
+	KR_TRY(take_session(g, session));
+	struct kr_gather_txn txn = {.id = id, .session = g->session, .line = line, .aborted = aborted};
 	*out = g->txn;
-	if (status ||
-		(!aborted && g->txns.n > 0 && !g->txns.at[g->txn].aborted && g->txns.at[g->txn].id == id))
-		return status;
+	if (!aborted && g->txns.n > 0 && !g->txns.at[g->txn].aborted && g->txns.at[g->txn].id == id)
+		return KR_OK;
 	*out = KR_NONE;
 	if (!aborted)
 		KR_TABLE_FIND(*out, &g->table, hash, g->txns.at[*out].id == id);

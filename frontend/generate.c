@@ -132,11 +132,12 @@ static enum kr_status record(struct kr_sim *s, struct kr_sim_client *c, struct k
 	return kr_history_add(h, txn, NULL, err);
 }
 
-/* Tells the store's order of commits of a transaction that has just taken effect. */
-static enum kr_status tell_serial(struct kr_sim *s, uint32_t txn)
+/* Tells the store's order of commits, too. */
+static enum kr_status take_effect(struct kr_sim *s, const struct kr_sim_client *c, uint32_t txn)
 {
 	struct kr_history *h = s->h;
 
+	KR_TRY(kr_sim_install(s, c));
 	if (!s->options->serial)
 		return KR_OK;
 	while (h->white_box.n < h->txns.n)
@@ -144,13 +145,6 @@ static enum kr_status tell_serial(struct kr_sim *s, uint32_t txn)
 	h->white_box.at[txn].serial = s->commits;
 	h->txns.at[txn].flags |= KR_TXN_HAS_SERIAL;
 	return KR_OK;
-}
-
-static enum kr_status take_effect(struct kr_sim *s, const struct kr_sim_client *c, uint32_t txn)
-{
-	KR_TRY(kr_sim_install(s, c));
-
-	return tell_serial(s, txn);
 }
 
 /* The client does not learn the outcome. Its transaction may take effect later: it moves to `late`. */
@@ -207,22 +201,19 @@ static enum kr_status end_late(struct kr_sim *s)
 static enum kr_status operate(struct kr_sim *s, struct kr_sim_client *c)
 {
 	uint32_t done = c->ops.n;
-	enum kr_status status = kr_sim_operation(s, c);
 
-	for (; !status && s->options->op_times && done < c->ops.n; done++) {
+	KR_TRY(kr_sim_operation(s, c));
+	for (; s->options->op_times && done < c->ops.n; done++) {
 		struct kr_sim_time time = {s->clock - (int64_t)kr_rng_below(&s->rng, STEP / 2),
 			s->clock + (int64_t)kr_rng_below(&s->rng, STEP / 2)};
 
-		if (!kr_vec_push(&s->ctx->mem, &c->times, time))
-			status = KR_NOMEM;
+		KR_TRY(kr_vec_add(&s->ctx->mem, &c->times, time));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status step(struct kr_sim *s, struct kr_sim_client *c, struct kr_err *err)
 {
-	enum kr_status status = KR_OK;
-
 	if (!c->open) {
 		s->begun++;
 		s->open++;
@@ -238,9 +229,10 @@ static enum kr_status step(struct kr_sim *s, struct kr_sim_client *c, struct kr_
 	if (c->tries >= MOST_TRIES) { /* alone: all in one step */
 		begin(s, c);
 		c->alone = true;
-		while (c->ops.n < s->options->ops)
-			if ((status = operate(s, c)) || (status = kr_ctx_tick(s->ctx)))
-				return status;
+		while (c->ops.n < s->options->ops) {
+			KR_TRY(operate(s, c));
+			KR_TRY(kr_ctx_tick(s->ctx));
+		}
 	}
 	return end(s, c, err);
 }
@@ -372,8 +364,7 @@ static const char *const stores[] = {"serializable", "snapshot", "read-committed
 const char *kr_store_names(void)
 {
 	return "serializable, snapshot, read-committed, postgresql-rc, postgresql-rr, postgresql-ser, "
-	       "mariadb-ru, mariadb-rc, mariadb-rr, mariadb-rr-si or "
-	       "mariadb-ser";
+	       "mariadb-ru, mariadb-rc, mariadb-rr, mariadb-rr-si or mariadb-ser";
 }
 
 bool kr_store_parse(const char *text, enum kr_store *store)

@@ -251,14 +251,13 @@ enum kr_status kr_sim_operation(struct kr_sim *s, struct kr_sim_client *c)
 	const struct kind *kind = draw_kind(s, c);
 	struct kr_operation op = {.kind = kind->op, .key = {KR_NONE}};
 	kr_key key = pick_key(s, kind, drawn);
-	enum kr_status status;
 
 	if (kind->look) {
-		status = kind->look(s, c, key, &op);
+		KR_TRY(kind->look(s, c, key, &op));
 	} else {
 		struct kr_sim_touch *t = kr_sim_touch(s, c, key);
 		op.key = key;
-		status = t ? kind->run(s, c, t, &op) : KR_NOMEM;
+		KR_TRY(t ? kind->run(s, c, t, &op) : KR_NOMEM);
 	}
-	return !status && !kr_vec_push(&s->ctx->mem, &c->ops, op) ? KR_NOMEM : status;
+	return kr_vec_add(&s->ctx->mem, &c->ops, op);
 }

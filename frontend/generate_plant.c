@@ -150,16 +150,12 @@ static kr_value numbered(struct kr_history *h, char letter, uint32_t number)
 
 kr_key kr_generated_key(struct kr_history *h, char letter, uint32_t number)
 {
-	kr_value name = numbered(h, letter, number);
-
-	return name.i == KR_NONE ? (kr_key){KR_NONE} : kr_history_key(h, name);
+	return kr_history_key(h, numbered(h, letter, number));
 }
 
 kr_session kr_generated_session(struct kr_history *h, uint32_t number)
 {
-	kr_value name = numbered(h, 's', number);
-
-	return name.i == KR_NONE ? (kr_session){KR_NONE} : kr_history_session(h, name);
+	return kr_history_session(h, numbered(h, 's', number));
 }
 
 /* ---- words ---- */

@@ -214,21 +214,18 @@ static enum kr_status keep_conds(struct kr_sim *s, struct kr_sim_client *c, stru
 static enum kr_status collect(struct kr_sim *s, struct kr_sim_client *c, const struct run *run,
 	struct kr_scan *scan)
 {
-	enum kr_status status = KR_OK;
-
 	scan->row_first = c->rows.n;
-	for (uint32_t i = 0; i < run->count && !status; i++) {
+	for (uint32_t i = 0; i < run->count; i++) {
 		kr_key k = s->by_name[run->first + i];
 		kr_value value;
-		bool match;
-		status = see_key(s, c, k, &value);
-		if (status || value.i == KR_ABSENT.i)
-			continue;
-		status = kr_where_holds(s->h, scan, k, value, &match, NULL);
-		if (!status && match)
-			status = push_row(s, c, scan, k, value);
+		bool match = false;
+		KR_TRY(see_key(s, c, k, &value));
+		if (value.i != KR_ABSENT.i)
+			KR_TRY(kr_where_holds(s->h, scan, k, value, &match, NULL));
+		if (match)
+			KR_TRY(push_row(s, c, scan, k, value));
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Writes one value to all rows, a new one of each. */

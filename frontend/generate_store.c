@@ -8,6 +8,7 @@
 #include "frontend/generate_sim.h"
 
 #include "base/hash.h"
+#include "base/order.h"
 #include "frontend/generate_plant.h"
 
 #define FIELDS_EVERY 4 /* of registers, one in so many holds objects where conditions are drawn */
@@ -98,7 +99,6 @@ static void pick_kinds(struct kr_sim *s)
 enum kr_status kr_sim_prepare_keys(struct kr_sim *s, struct kr_err *err)
 {
 	const struct kr_generate_options *o = s->options;
-	enum kr_status status = KR_OK;
 
 	kr_arena_init(&s->items, &s->ctx->mem);
 	pick_kinds(s);
@@ -107,12 +107,12 @@ enum kr_status kr_sim_prepare_keys(struct kr_sim *s, struct kr_err *err)
 			o->keys, s->kind_count);
 	KR_TRY(kr_mem_new(&s->ctx->mem, s->keys, o->keys));
 	KR_TRY(kr_mem_new(&s->ctx->mem, s->by_name, o->keys));
-	for (uint32_t k = 0; k < o->keys && !status; k++)
-		if (!(status = start_key(s, k)))
-			status = kr_ctx_tick(s->ctx);
-	if (!status)
-		order_names(s);
-	return status;
+	for (uint32_t k = 0; k < o->keys; k++) {
+		KR_TRY(start_key(s, k));
+		KR_TRY(kr_ctx_tick(s->ctx));
+	}
+	order_names(s);
+	return KR_OK;
 }
 
 void kr_sim_keys_done(struct kr_sim *s)
@@ -145,19 +145,12 @@ struct kr_sim_touch *kr_sim_touch(struct kr_sim *s, struct kr_sim_client *c, kr_
 /* Place of the version of the key that the client sees. */
 static uint32_t visible(const struct kr_sim *s, const struct kr_sim_client *c, kr_key key)
 {
-	const struct kr_sim_version *at = s->keys[key.i].versions.at;
-	uint32_t low = 0, high = s->keys[key.i].versions.n;
+	const struct kr_sim_version *versions = s->keys[key.i].versions.at;
+	uint32_t n = s->keys[key.i].versions.n, behind = n;
 
-	if (s->options->store != KR_STORE_SNAPSHOT)
-		return high - 1;
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-		if (at[middle].commit <= c->snapshot)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	if (s->options->store == KR_STORE_SNAPSHOT)
+		KR_BISECT(behind, 1, n, versions[behind].commit <= c->snapshot);
+	return behind - 1;
 }
 
 /* The state that shows through, below the client's own additions. */

@@ -252,14 +252,13 @@ static enum kr_status fail(struct kr_timed *s, struct kr_timed_client *c, int64_
 	finish(s, c, now);
 	int64_t answered = answer(s, c, now);
 	c->over = true;
-	enum kr_status status = tell_op(s, c, op, answered, true);
-	return status || !c->autocommit ? status : tell_end(s, c, answered, KR_ABORTED, false);
+	KR_TRY(tell_op(s, c, op, answered, true));
+	return c->autocommit ? tell_end(s, c, answered, KR_ABORTED, false) : KR_OK;
 }
 
 static enum kr_status carry_out(struct kr_timed *s, struct kr_timed_client *c, int64_t now)
 {
 	struct kr_operation op;
-	enum kr_status status = KR_OK;
 
 	if (c->kind == KR_TIMED_COMMIT || c->kind == KR_TIMED_ROLLBACK)
 		return carry_out_end(s, c, now);
@@ -268,14 +267,14 @@ static enum kr_status carry_out(struct kr_timed *s, struct kr_timed_client *c, i
 	if (c->kind == KR_TIMED_WRITE) {
 		op = (struct kr_operation){.kind = KR_OP_WRITE, .key = key_at(c->low), .a = c->value};
 		KR_TRY(kr_vec_add(&s->ctx->mem, &c->writes, (struct kr_timed_write){c->low, c->value}));
-	} else if ((status = look(s, c, &op))) {
-		return status;
+	} else {
+		KR_TRY(look(s, c, &op));
 	}
 	if (c->autocommit)
 		KR_TRY(install(s, c, now));
 	int64_t answered = answer(s, c, now);
-	status = tell_op(s, c, op, answered, false);
-	return status || !c->autocommit ? status : tell_end(s, c, answered, KR_COMMITTED, false);
+	KR_TRY(tell_op(s, c, op, answered, false));
+	return c->autocommit ? tell_end(s, c, answered, KR_COMMITTED, false) : KR_OK;
 }
 
 static enum kr_status arrive(struct kr_timed *s, struct kr_timed_client *c)
@@ -285,9 +284,9 @@ static enum kr_status arrive(struct kr_timed *s, struct kr_timed_client *c)
 
 	if (c->phase == KR_TIMED_ARRIVE)
 		take_snapshot(s, c);
-	enum kr_status status = kr_timed_lock(s, c, &granted, &deadlock);
-	if (status || granted)
-		return status ? status : carry_out(s, c, now);
+	KR_TRY(kr_timed_lock(s, c, &granted, &deadlock));
+	if (granted)
+		return carry_out(s, c, now);
 	if (deadlock)
 		return fail(s, c, now);
 	if (c->phase == KR_TIMED_ARRIVE)
@@ -344,15 +343,13 @@ static void choose(struct kr_timed *s, struct kr_timed_client *c)
 
 static enum kr_status send(struct kr_timed *s, struct kr_timed_client *c)
 {
-	enum kr_status status = KR_OK;
-
 	if (!c->open && s->begun == s->options->txns) {
 		c->phase = KR_TIMED_DONE;
 		c->at = INT64_MAX;
 		return KR_OK;
 	}
 	if (!c->open)
-		status = begin(s, c);
+		KR_TRY(begin(s, c));
 	c->sent = c->at;
 	c->phase = KR_TIMED_ARRIVE;
 	c->at += draw(s, s->options->latency);
@@ -363,9 +360,9 @@ static enum kr_status send(struct kr_timed *s, struct kr_timed_client *c)
 	} else {
 		c->left--;
 		choose(s, c);
-		status = status ? status : c->value.i == KR_NONE ? KR_NOMEM : KR_OK;
+		KR_TRY(c->value.i == KR_NONE ? KR_NOMEM : KR_OK);
 	}
-	return status;
+	return KR_OK;
 }
 
 /* Whether a comes before b: of those that wake together, who has waited longer. */
@@ -429,8 +426,8 @@ static enum kr_status make_keys(struct kr_timed *s)
 	for (uint32_t i = 0; i < o->sessions; i++) {
 		struct kr_timed_client *c = &s->clients[i];
 		(void)snprintf(name, sizeof name, "s%u", (unsigned)i);
-		kr_value session = kr_history_text(s->h, KR_VALUE_STRING, name, strlen(name));
-		if (session.i == KR_NONE || kr_history_session(s->h, session).i == KR_NONE)
+		if (kr_history_session(s->h, kr_history_text(s->h, KR_VALUE_STRING, name, strlen(name))).i ==
+			KR_NONE)
 			return KR_NOMEM;
 		c->at = draw(s, o->think);
 		c->offset = o->skew ? (int64_t)kr_rng_below(&s->rng, o->skew + 1) - o->skew / 2 : 0;

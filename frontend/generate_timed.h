@@ -3,7 +3,7 @@
 #define KR_FRONTEND_GENERATE_TIMED_H
 
 #include "base/rng.h"
-#include "frontend/assemble.h"
+#include "frontend/event.h"
 #include "frontend/generate.h"
 
 enum kr_timed_read { KR_TIMED_STATEMENT, KR_TIMED_TRANSACTION, KR_TIMED_LATEST, KR_TIMED_UNCOMMITTED };

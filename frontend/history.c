@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "base/order.h"
-#include "frontend/assemble.h"
+#include "frontend/event.h"
 #include "frontend/history_count.h"
 #include "frontend/history_written.h"
 
@@ -264,6 +264,9 @@ kr_key kr_history_find_key_text(const struct kr_history *h, const char *text, si
 
 kr_key kr_history_key(struct kr_history *h, kr_value value)
 {
+	if (value.i == KR_NONE)
+		return (kr_key){KR_NONE};
+
 	struct name name = name_of(h, value);
 	kr_key key = find_key(h, &name);
 
@@ -337,7 +340,7 @@ kr_session kr_history_session(struct kr_history *h, kr_value name)
 	uint32_t id;
 
 	KR_TABLE_FIND(id, &h->session_table, hash, h->sessions.at[id].i == name.i);
-	if (id != KR_NONE)
+	if (id != KR_NONE || name.i == KR_NONE)
 		return (kr_session){id};
 	id = h->sessions.n;
 	if (!kr_table_reserve(h->mem, &h->session_table) || !kr_vec_reserve(h->mem, &h->sessions, 1) ||

@@ -337,8 +337,8 @@ struct kr_history {
 enum kr_status kr_history_init(struct kr_history *h, struct kr_mem *mem);
 void kr_history_done(struct kr_history *h);
 
-/* Builder functions for readers: return the id (interning on first use), or i == KR_NONE when memory ran
- * out. */
+/* Builder functions for readers: return the id (interning on first use), or i == KR_NONE when memory ran out,
+ * or had run out for the name of a key or session. */
 kr_value kr_history_int(struct kr_history *h, int64_t value);
 kr_value kr_history_real(struct kr_history *h, double value); /* -0.0 is 0.0 */
 kr_value kr_history_bool(struct kr_history *h, bool value);
@@ -404,11 +404,6 @@ struct kr_walk kr_walk_new(const struct kr_history *h); /* of the transaction be
 bool kr_walk_next(const struct kr_history *h, struct kr_walk *walk);
 struct kr_entry kr_walk_entry(const struct kr_walk *walk); /* the one given last */
 
-/* Fills in what a transaction leaves to defaults (id, the times of autocommit; op_first, op_count) and looks
- * at what it alone can get wrong: that it is committed, although something rules that out. kr_history_add
- * does so itself. */
-enum kr_status kr_history_prepare(struct kr_history *h, struct kr_transaction *txn, struct kr_err *err);
-
 /* KR_BAD: what is wrong with a committed transaction of that id, `why` being what rules its commit out. */
 enum kr_status kr_history_doubt(const struct kr_history *h, kr_value id, const char *why, struct kr_err *err);
 extern const char kr_doubt_begin[], kr_doubt_op[], kr_doubt_failed[], kr_doubt_end[], kr_doubt_end_failed[];
@@ -436,6 +431,7 @@ static inline const char *kr_history_file(const struct kr_history *h, kr_txn t, 
  * that did not write the key, is aborted or is named twice. Keys of no kind of which an array was read are
  * lists. Pads white_box, trims the arrays. With h->lenient a bad version order is dropped and counted. */
 enum kr_status kr_history_finish(struct kr_history *h, struct kr_ctx *ctx, struct kr_err *err);
+void kr_history_find_lists(struct kr_history *h); /* part of it */
 
 /* ---- reading ---- */
 

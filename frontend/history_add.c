@@ -8,7 +8,6 @@
 
 #include "frontend/event.h"
 #include "frontend/history_count.h"
-#include "frontend/history_work.h"
 #include "frontend/json.h"
 #include "frontend/model/datatype.h"
 
@@ -300,15 +299,13 @@ static enum kr_status kind_clash(const struct kr_history *h, kr_value id, const 
 
 	kr_history_brief(h, id, txn, sizeof txn);
 	kr_history_brief(h, entry->name, name, sizeof name);
-	if (used == KR_KIND_ANY)
-		return kr_err_set(err, KR_BAD, "ops[%u] of %s: \"%s\" needs a %s key, but %s starts as %s",
-			(unsigned)index, txn, kr_op_name(op->kind),
-			kr_history_kind_name(kr_history_kind_needed(op->kind)), name,
-			brief_value(h, entry->initial, initial, sizeof initial));
-	return kr_err_set(err, KR_BAD, "ops[%u] of %s: \"%s\" needs a %s key, but %s is %s as a %s",
+	return kr_err_set(err, KR_BAD, "ops[%u] of %s: \"%s\" needs a %s key, but %s %s%s as %s%s",
 		(unsigned)index, txn, kr_op_name(op->kind),
-		kr_history_kind_name(kr_history_kind_needed(op->kind)), name, how_known(entry),
-		kr_history_kind_name(used));
+		kr_history_kind_name(kr_history_kind_needed(op->kind)), name,
+		used == KR_KIND_ANY ? "starts" : "is ", used == KR_KIND_ANY ? "" : how_known(entry),
+		used == KR_KIND_ANY ? "" : "a ",
+		used == KR_KIND_ANY ? brief_value(h, entry->initial, initial, sizeof initial)
+				    : kr_history_kind_name(used));
 }
 
 /* How many struck entries of the transaction being added stand in front of operation `op`. */
@@ -377,11 +374,15 @@ static const char *doubt(const struct kr_history *h, const struct kr_transaction
 	return t->flags & KR_TXN_END_FAILED ? kr_doubt_end_failed : NULL;
 }
 
-enum kr_status kr_history_prepare(struct kr_history *h, struct kr_transaction *txn, struct kr_err *err)
+/* Fills in what a transaction leaves to defaults (id, the times of autocommit; op_first, op_count) and looks
+ * at what it alone can get wrong: that it is committed, although something rules that out. */
+static enum kr_status prepare(struct kr_history *h, struct kr_transaction *txn, struct kr_err *err)
 {
-	KR_TRY(txn->id.i == KR_NONE ? default_id(h, h->position, &txn->id) : KR_OK);
 	int64_t times[2];
 	bool open;
+
+	if (txn->id.i == KR_NONE)
+		KR_TRY(default_id(h, h->position, &txn->id));
 
 	txn->op_first = h->draft.ops;
 	txn->op_count = h->ops.n - h->draft.ops;
@@ -443,7 +444,7 @@ enum kr_status kr_history_add(struct kr_history *h, struct kr_transaction txn,
 	const struct kr_white_box *white_box, struct kr_err *err)
 {
 	h->position++;
-	enum kr_status status = kr_history_prepare(h, &txn, err);
+	enum kr_status status = prepare(h, &txn, err);
 	if (!status)
 		status = h->sink ? kr_event_tell_one(h, &txn, white_box, err)
 				 : append(h, &txn, white_box, err);

@@ -10,7 +10,8 @@
 #include "frontend/history.h"
 
 #include "base/hash.h"
-#include "frontend/history_work.h"
+#include "base/order.h"
+#include "frontend/history_written.h"
 #include "frontend/model/operation.h"
 
 struct node {
@@ -73,11 +74,9 @@ static enum kr_status number_writers(struct checker *c, struct kr_err *err)
 			}
 			if (node == KR_NONE) {
 				node = c->nodes.n;
-				if (!kr_table_reserve(h->mem, &c->table) ||
-					!kr_vec_push(h->mem, &c->nodes,
-						(struct node){.key = order->key, .writer = writer}))
+				if (!kr_table_push(h->mem, &c->table, pair_hash(order->key, writer),
+					    &c->nodes, (struct node){.key = order->key, .writer = writer}))
 					return KR_NOMEM;
-				kr_table_insert(&c->table, pair_hash(order->key, writer), node);
 			}
 			c->nodes.at[node].list = list;
 			c->node_of[i] = node;
@@ -178,19 +177,6 @@ static bool agree(struct checker *c, uint32_t lists)
 	return sort_nodes(c) == c->nodes.n;
 }
 
-/* The first order that contradicts those before it; orders [0, high) do. */
-static uint32_t first_bad(struct checker *c, uint32_t low, uint32_t high)
-{
-	while (high - low > 1) { /* orders [0, low) agree */
-		uint32_t middle = low + (high - low) / 2;
-		if (agree(c, middle))
-			low = middle;
-		else
-			high = middle;
-	}
-	return high - 1;
-}
-
 /* Names a pair of writers that order `list` puts the other way round than the orders before it. */
 static enum kr_status contradiction(struct checker *c, uint32_t list, struct kr_err *err)
 {
@@ -234,11 +220,10 @@ static enum kr_status check_agreement(struct checker *c, struct kr_err *err)
 
 	while (!agree(c, lists)) {
 		KR_TRY(kr_ctx_check(c->ctx));
-		uint32_t bad = first_bad(c, good, lists);
-		if (!c->h->lenient)
-			return contradiction(c, bad, err);
-		c->dropped[bad] = true;
-		good = bad + 1;
+		KR_BISECT(good, good + 1, lists, agree(c, good));
+		if (!c->h->lenient) /* orders [0, good) contradict each other, without the last they do not */
+			return contradiction(c, good - 1, err);
+		c->dropped[good - 1] = true;
 	}
 	return KR_OK;
 }
@@ -275,15 +260,6 @@ static enum kr_status check_orders(struct checker *c, struct kr_err *err)
 	return KR_OK;
 }
 
-static void checker_done(struct checker *c)
-{
-	struct kr_mem *mem = c->h->mem;
-
-	kr_arena_done(&c->arena);
-	kr_vec_done(mem, &c->nodes);
-	kr_table_done(mem, &c->table);
-}
-
 /* Gives unused room back; when that fails the array stays as it is. */
 #define TRIM(mem, v) \
 	do { \
@@ -305,7 +281,9 @@ enum kr_status kr_history_finish(struct kr_history *h, struct kr_ctx *ctx, struc
 	if (h->version_orders.n != 0) {
 		struct checker c = {.arena = {.mem = h->mem}, .h = h, .ctx = ctx};
 		status = check_orders(&c, err);
-		checker_done(&c);
+		kr_arena_done(&c.arena);
+		kr_vec_done(h->mem, &c.nodes);
+		kr_table_done(h->mem, &c.table);
 	}
 	while (!status && h->white_box.n != 0 && h->white_box.n < h->txns.n)
 		if (!kr_vec_push(h->mem, &h->white_box, (struct kr_white_box){0}))

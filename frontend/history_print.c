@@ -4,10 +4,10 @@
  * an integer, since 1 and 1.0 are different values. Integers and reals are compared exactly: a double is
  * split into its integer part, which fits 64 bits when it is in range, and its fraction. Arrays and objects
  * are stored as canonical JSON, so that their text is the stored one. */
-#include "frontend/history.h"
+#include "base/order.h"
+#include "frontend/foreign.h"
 #include "frontend/json.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,44 +212,22 @@ const char *kr_history_brief(const struct kr_history *h, kr_value name, char *ou
 
 /* ---- order of keys ---- */
 
-struct number {
-	bool is_real;
-	int64_t integer;
-	double real;
-};
-
-static int compare_numbers(const struct number *a, const struct number *b)
+/* The number that a key stands for; with KR_KEYS_NUMBERS strings that hold one count, too, as reals where
+ * they are beyond 64 bits. */
+static bool as_number(const struct kr_history *h, kr_value key, struct kr_operand *out)
 {
-	if (a->is_real && b->is_real)
-		return a->real < b->real ? -1 : a->real > b->real;
-	if (a->is_real)
-		return -kr_compare_int_real(b->integer, a->real);
-	if (b->is_real)
-		return kr_compare_int_real(a->integer, b->real);
-	return a->integer < b->integer ? -1 : a->integer > b->integer;
-}
-
-/* The number that a key stands for; with KR_KEYS_NUMBERS strings that hold one count, too. */
-static bool as_number(const struct kr_history *h, const struct kr_value_entry *e, struct number *out)
-{
+	const struct kr_value_entry *e = kr_history_value(h, key);
+	const char *end = e->text;
 	bool integral;
 
-	if (e->type == KR_VALUE_INT) {
-		*out = (struct number){.integer = e->integer};
-	} else if (e->type == KR_VALUE_REAL) {
-		*out = (struct number){.is_real = true, .real = e->real};
-	} else if (h->key_order == KR_KEYS_NUMBERS && e->type == KR_VALUE_STRING &&
+	*out = kr_operand_of_value(h, key);
+	if (h->key_order == KR_KEYS_NUMBERS && e->type == KR_VALUE_STRING &&
 		is_number(e->text, e->length, &integral)) {
-		*out = (struct number){.is_real = !integral, .real = strtod(e->text, NULL)};
-		errno = 0;
-		if (integral)
-			out->integer = strtoll(e->text, NULL, 10);
-		if (errno == ERANGE) /* beyond 64 bits: compared as a real */
-			out->is_real = true;
-	} else {
-		return false;
+		out->type =
+			integral && kr_foreign_int(&end, true, &out->integer) ? KR_VALUE_INT : KR_VALUE_REAL;
+		out->real = strtod(e->text, NULL);
 	}
-	return true;
+	return out->type == KR_VALUE_INT || out->type == KR_VALUE_REAL;
 }
 
 struct bytes {
@@ -274,22 +252,21 @@ static void as_bytes(const struct kr_value_entry *e, struct bytes *out)
 int kr_history_compare_keys(const struct kr_history *h, kr_value a, kr_value b)
 {
 	const struct kr_value_entry *ea = kr_history_value(h, a), *eb = kr_history_value(h, b);
-	struct number na, nb;
+	struct kr_operand na, nb;
 	struct bytes ba, bb;
+	int order;
 
 	if (a.i == b.i)
 		return 0;
 	if (h->key_order != KR_KEYS_BYTES) {
-		bool a_number = as_number(h, ea, &na), b_number = as_number(h, eb, &nb);
-		if (a_number && b_number)
-			return compare_numbers(&na, &nb);
+		bool a_number = as_number(h, a, &na), b_number = as_number(h, b, &nb);
+		if (a_number && b_number && kr_operand_compare(&na, &nb, &order))
+			return order;
 		if (a_number != b_number)
 			return a_number ? -1 : 1;
 	}
 	as_bytes(ea, &ba);
 	as_bytes(eb, &bb);
-
-	int order = memcmp(ba.text, bb.text, ba.length < bb.length ? ba.length : bb.length);
-
-	return order != 0 ? order : ba.length < bb.length ? -1 : ba.length > bb.length;
+	order = memcmp(ba.text, bb.text, ba.length < bb.length ? ba.length : bb.length);
+	return kr_then(order, KR_ORDER(ba.length, bb.length));
 }

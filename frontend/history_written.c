@@ -6,7 +6,6 @@
 #include "frontend/history_written.h"
 
 #include "base/hash.h"
-#include "frontend/history_work.h"
 #include "frontend/model/elements.h"
 
 struct kr_written {

@@ -9,6 +9,7 @@
  * initial values are unwritten ones, not a value that some transaction, whatever became of it, writes to the
  * key, and no list or set with an element that some transaction adds. After kr_history_finish. */
 bool kr_history_may_start(const struct kr_history *h, kr_key key, kr_value value);
+enum kr_status kr_history_index_written(struct kr_history *h, struct kr_ctx *ctx); /* part of that */
 /* hold that element */
 bool kr_history_may_start_with(const struct kr_history *h, kr_key key, struct kr_piece element);
 

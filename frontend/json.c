@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 bool kr_piece_next(const char *text, size_t length, size_t *at, struct kr_piece *out)
 {
 	size_t i = *at, depth = 0;
@@ -90,8 +92,8 @@ struct kr_operand kr_operand_of_piece(struct kr_piece piece)
 struct cursor {
 	const char *at, *end;
 	bool escaped;
-	unsigned char pending[4]; /* bytes of an unescaped character that are still to come, last first */
-	unsigned count;
+	char pending[4]; /* an unescaped character, of which bytes from `next` on are still to come */
+	size_t next, count;
 };
 
 static struct cursor cursor_of(const struct kr_operand *o)
@@ -120,10 +122,8 @@ static void unescape_code(struct cursor *c)
 		c->at += 2; /* the other half of the pair: \uXXXX */
 		code = 0x10000 + ((code - 0xd800) << 10) + (hex4(c) - 0xdc00);
 	}
-	c->count = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-	for (unsigned i = 0; i + 1 < c->count; i++, code >>= 6)
-		c->pending[i] = (unsigned char)(0x80 | (code & 0x3f));
-	c->pending[c->count - 1] = (unsigned char)(code | (c->count == 1 ? 0 : 0xf00u >> c->count));
+	c->count = kr_utf8_put(c->pending, code);
+	c->next = 0;
 }
 
 /* The next byte of the string, or -1 at its end. */
@@ -131,8 +131,8 @@ static int next_byte(struct cursor *c)
 {
 	static const char plain[] = "bfnrt", meant[] = "\b\f\n\r\t";
 
-	if (c->count > 0)
-		return c->pending[--c->count];
+	if (c->next < c->count)
+		return (unsigned char)c->pending[c->next++];
 	if (c->at == c->end)
 		return -1;
 
@@ -143,7 +143,7 @@ static int next_byte(struct cursor *c)
 	byte = (unsigned char)*c->at++;
 	if (byte == 'u') {
 		unescape_code(c);
-		return c->pending[--c->count];
+		return (unsigned char)c->pending[c->next++];
 	}
 
 	const char *found = memchr(plain, byte, sizeof plain - 1);
@@ -160,7 +160,7 @@ static int compare_strings(const struct kr_operand *a, const struct kr_operand *
 		x = next_byte(&ca);
 		y = next_byte(&cb);
 	} while (x == y && x >= 0);
-	return x < y ? -1 : x > y;
+	return KR_ORDER(x, y);
 }
 
 bool kr_operand_starts(const struct kr_operand *a, const struct kr_operand *b)
@@ -195,9 +195,9 @@ bool kr_operand_compare(const struct kr_operand *a, const struct kr_operand *b, 
 	if (a->type == KR_VALUE_STRING && b->type == KR_VALUE_STRING)
 		*out = compare_strings(a, b);
 	else if (a->type == KR_VALUE_INT && b->type == KR_VALUE_INT)
-		*out = a->integer < b->integer ? -1 : a->integer > b->integer;
+		*out = KR_ORDER(a->integer, b->integer);
 	else if (a->type == KR_VALUE_REAL && b->type == KR_VALUE_REAL)
-		*out = a->real < b->real ? -1 : a->real > b->real;
+		*out = KR_ORDER(a->real, b->real);
 	else if (a->type == KR_VALUE_INT && b->type == KR_VALUE_REAL)
 		*out = kr_compare_int_real(a->integer, b->real);
 	else if (a->type == KR_VALUE_REAL && b->type == KR_VALUE_INT)

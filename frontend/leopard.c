@@ -8,7 +8,7 @@
  * passed over: they say what was locked, not what was looked for, and an observation or a lock that is
  * wider than the statement's own would be a false one. Cost: one pass over the text, another one over what
  * was gathered. */
-#include "frontend/assemble.h"
+#include "frontend/event.h"
 #include "frontend/foreign.h"
 
 #include "base/hash.h"
@@ -75,10 +75,7 @@ static const char *const names[FIELDS] = {"threadID", "transactionID", "operatio
 	"finishTimestamp", "traceLockMode", "lockMode", "readMode", "readTupleList", "writeTupleList",
 	"tuples", "exception"};
 
-static bool is_given(const struct kr_forms *f, uint32_t form)
-{
-	return form != KR_NONE && f->nodes.at[form].type != KR_FORM_NIL;
-}
+static bool is_given(const struct kr_forms *f, uint32_t form) { return kr_form_type(f, form) != KR_FORM_NIL; }
 
 struct word {
 	const char *text;
@@ -88,42 +85,34 @@ struct word {
 static enum kr_status take_word(struct kr_forms *f, uint32_t form, enum field field, const struct word *words,
 	const char *expected, uint8_t *out)
 {
-	char found[80];
-
 	for (; words->text; words++) {
-		if (form != KR_NONE && kr_form_is(f, form, words->text)) {
+		if (kr_form_is(f, form, words->text)) {
 			*out = words->value;
 			return KR_OK;
 		}
 	}
-	return kr_forms_bad(f, f->nodes.at[form == KR_NONE ? 0 : form].line, "\"%s\" is %s, expected %s",
-		names[field], kr_form_found(f, form, found), expected);
+	return kr_forms_wrong_field(f, f->nodes.at[form == KR_NONE ? 0 : form].line, names[field], form,
+		expected);
 }
 
 static enum kr_status take_name(struct kr_forms *f, uint32_t form, const char *what, kr_value *out)
 {
-	enum kr_form_type type = form == KR_NONE ? KR_FORM_NIL : (enum kr_form_type)f->nodes.at[form].type;
-	char found[80];
-
-	if (type != KR_FORM_INT && type != KR_FORM_STRING)
-		return kr_forms_bad(f, f->nodes.at[form == KR_NONE ? 0 : form].line,
-			"\"%s\" is %s, expected a string or an integer", what, kr_form_found(f, form, found));
+	if (kr_form_type(f, form) != KR_FORM_INT && kr_form_type(f, form) != KR_FORM_STRING)
+		return kr_forms_wrong_field(f, f->nodes.at[form == KR_NONE ? 0 : form].line, what, form,
+			"a string or an integer");
 	return kr_forms_value(f, form, out);
 }
 
 static enum kr_status take_times(struct kr_forms *f, const uint32_t *fields, struct statement *s)
 {
-	char found[80];
-
 	for (enum field i = START; i <= FINISH; i++) {
 		const struct kr_form *node = fields[i] == KR_NONE ? NULL : &f->nodes.at[fields[i]];
 		if (i == FINISH && !is_given(f, fields[i])) {
 			s->open = true;
 			s->returned = KR_TIME_OPEN;
 		} else if (!node || node->type != KR_FORM_INT) {
-			return kr_forms_bad(f, node ? node->line : s->line,
-				"\"%s\" is %s, expected an integer", names[i],
-				kr_form_found(f, fields[i], found));
+			return kr_forms_wrong_field(f, node ? node->line : s->line, names[i], fields[i],
+				"an integer");
 		} else {
 			*(i == START ? &s->invoked : &s->returned) = node->integer;
 		}
@@ -169,9 +158,8 @@ static enum kr_status take_columns(struct leopard *l, uint32_t map, struct cell 
 	cell.column = (kr_value){KR_NONE};
 	cell.value = KR_ABSENT;
 	if (is_given(f, map) && f->nodes.at[map].type != KR_FORM_MAP)
-		return kr_forms_bad(f, f->nodes.at[map].line,
-			"\"valueMap\" is %s, expected an object of values by column",
-			kr_form_found(f, map, found));
+		return kr_forms_wrong_field(f, f->nodes.at[map].line, "valueMap", map,
+			"an object of values by column");
 	if (!is_given(f, map) || f->nodes.at[map].end == map + 1)
 		return kr_vec_add(f->h->mem, &l->cells, cell);
 	for (uint32_t at = map + 1; at < f->nodes.at[map].end; at = f->nodes.at[at + 1].end) {
@@ -194,17 +182,15 @@ static enum kr_status take_tuples(struct leopard *l, uint32_t list, enum field f
 	struct kr_forms *f = &l->f;
 	struct cell cell = {.read = read};
 	uint32_t fields[3];
-	char found[80];
 
 	if (!is_given(f, list))
 		return KR_OK;
 	if (f->nodes.at[list].type != KR_FORM_LIST)
-		return kr_forms_bad(f, f->nodes.at[list].line, "\"%s\" is %s, expected an array of tuples",
-			names[field], kr_form_found(f, list, found));
+		return kr_forms_wrong_field(f, f->nodes.at[list].line, names[field], list,
+			"an array of tuples");
 	for (uint32_t at = list + 1; at < f->nodes.at[list].end; at = f->nodes.at[at].end) {
 		if (f->nodes.at[at].type != KR_FORM_MAP)
-			return kr_forms_bad(f, f->nodes.at[at].line, "the tuple is %s, expected an object",
-				kr_form_found(f, at, found));
+			return kr_forms_wrong(f, f->nodes.at[at].line, "the tuple is", at, "an object");
 		KR_TRY(kr_forms_fields(f, at, parts, fields, 3));
 		KR_TRY(take_name(f, fields[0], parts[0], &cell.table));
 		if (!is_given(f, fields[1]))
@@ -259,25 +245,23 @@ static enum kr_status read_statement(struct leopard *l)
 	struct statement s = {.line = f->nodes.at[0].line, .first = l->cells.n};
 	uint32_t fields[FIELDS];
 	kr_value thread;
-	enum kr_status status;
-	char found[80];
 
 	if (f->nodes.at[0].type != KR_FORM_MAP)
-		return kr_forms_bad(f, s.line, "found %s, expected a statement: an object",
-			kr_form_found(f, 0, found));
-	if ((status = kr_forms_fields(f, 0, names, fields, FIELDS)) || (status = take_words(f, fields, &s)) ||
-		s.what == NOTHING || (status = take_name(f, fields[THREAD], names[THREAD], &thread)) ||
-		(status = take_name(f, fields[TXN], names[TXN], &s.txn)) ||
-		(status = take_times(f, fields, &s)) ||
-		(status = take_tuples(l, fields[READS], READS, true)) ||
-		(status = take_tuples(l, fields[WRITES], WRITES, false)) ||
-		(status = take_tuples(l, fields[TUPLES], TUPLES, s.what == SELECT)))
-		return status;
+		return kr_forms_wrong(f, s.line, "found", 0, "a statement: an object");
+	KR_TRY(kr_forms_fields(f, 0, names, fields, FIELDS));
+	KR_TRY(take_words(f, fields, &s));
+	if (s.what == NOTHING)
+		return KR_OK;
+	KR_TRY(take_name(f, fields[THREAD], names[THREAD], &thread));
+	KR_TRY(take_name(f, fields[TXN], names[TXN], &s.txn));
+	KR_TRY(take_times(f, fields, &s));
+	KR_TRY(take_tuples(l, fields[READS], READS, true));
+	KR_TRY(take_tuples(l, fields[WRITES], WRITES, false));
+	KR_TRY(take_tuples(l, fields[TUPLES], TUPLES, s.what == SELECT));
 	s.failed = is_given(f, fields[EXCEPTION]);
 	s.count = l->cells.n - s.first;
 	s.thread = kr_history_session(f->h, thread);
-	if (s.thread.i == KR_NONE || (status = note_id(l, &s)))
-		return KR_NOMEM;
+	KR_TRY(s.thread.i == KR_NONE ? KR_NOMEM : note_id(l, &s));
 	return kr_vec_add(f->h->mem, &l->statements, s);
 }
 
@@ -431,9 +415,9 @@ static enum kr_status tell(struct leopard *l, const struct statement *s)
 	event.line = s->line;
 	event.invoked = s->invoked;
 	event.returned = s->returned;
-	enum kr_status status = event.txn.i == KR_NONE ? KR_NOMEM : open_txn(l, s, event);
-	if (status || s->what == BEGIN)
-		return status;
+	KR_TRY(event.txn.i == KR_NONE ? KR_NOMEM : open_txn(l, s, event));
+	if (s->what == BEGIN)
+		return KR_OK;
 	if (s->what == COMMIT || s->what == ROLLBACK)
 		return tell_end(l, s, event);
 	if (s->what == SNAPSHOT) {
@@ -443,9 +427,9 @@ static enum kr_status tell(struct leopard *l, const struct statement *s)
 		last->white_box.snapshot_t[0] = s->invoked;
 		last->white_box.snapshot_t[1] = s->returned;
 	}
-	for (uint32_t i = 0; i < s->count && !status; i++)
-		status = tell_row(l, s, &event, &l->cells.at[s->first + i]);
-	return !status && s->count == 0 && s->failed ? tell_failure(l, s, &event) : status;
+	for (uint32_t i = 0; i < s->count; i++)
+		KR_TRY(tell_row(l, s, &event, &l->cells.at[s->first + i]));
+	return s->count == 0 && s->failed ? tell_failure(l, s, &event) : KR_OK;
 }
 
 static enum kr_status tell_all(struct leopard *l)
@@ -531,7 +515,6 @@ const struct kr_format kr_format_leopard = {
 	.aliases = "orca",
 	.title = "Leopard's JSON: one object per statement, with its interval",
 	.source = "docs/formats/leopard.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_leopard,
 };

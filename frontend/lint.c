@@ -64,8 +64,8 @@ static enum kr_status run(struct kr_lint_work *w)
 			.assumed = {KR_NONE}};
 	for (uint32_t t = 0; t < h->txns.n; t++)
 		w->told[t] = (struct kr_lint_told){.reader = {KR_NONE}};
-	KR_LINT_TRY(kr_lint_writes(w));
-	KR_LINT_TRY(kr_lint_reads(w));
+	KR_TRY(kr_lint_writes(w));
+	KR_TRY(kr_lint_reads(w));
 	return kr_lint_times(w);
 }
 

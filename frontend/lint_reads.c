@@ -49,7 +49,7 @@ static enum kr_status judge_clocks(struct kr_lint_work *w, const struct kr_lint_
 static enum kr_status judge_told(struct kr_lint_work *w)
 {
 	for (kr_txn t = {0}; t.i < w->h->txns.n; t.i++) {
-		KR_LINT_TRY(kr_ctx_tick(w->ctx));
+		KR_TRY(kr_ctx_tick(w->ctx));
 		if (w->told[t.i].reader.i == KR_NONE)
 			continue;
 
@@ -60,7 +60,7 @@ static enum kr_status judge_told(struct kr_lint_work *w)
 		finding.value = e->value;
 		finding.element = e->element;
 		finding.other = w->told[t.i].reader;
-		KR_LINT_TRY(kr_lint_put(w,
+		KR_TRY(kr_lint_put(w,
 			w->h->txns.at[t.i].status == KR_ABORTED ? KR_LINT_ABORTED_READ : KR_LINT_UNKNOWN_READ,
 			finding));
 	}
@@ -141,8 +141,8 @@ static enum kr_status see_value(struct kr_lint_work *w, kr_key key, kr_value see
 	if (!kr_has_elements(w->h, key) || entry->type != KR_VALUE_ARRAY || value.i == KR_ABSENT.i)
 		return see(w, key, value, (struct kr_piece){0}, at);
 	for (size_t i = 1; kr_piece_next(entry->text, entry->length, &i, &piece);) {
-		KR_LINT_TRY(kr_ctx_tick(w->ctx));
-		KR_LINT_TRY(see(w, key, (kr_value){KR_NONE}, piece, at));
+		KR_TRY(kr_ctx_tick(w->ctx));
+		KR_TRY(see(w, key, (kr_value){KR_NONE}, piece, at));
 	}
 	return KR_OK;
 }
@@ -166,11 +166,11 @@ static enum kr_status read_rows(struct kr_lint_work *w, const struct kr_operatio
 
 	for (uint32_t i = 0; i < scan->row_count; i++) {
 		const struct kr_row *row = &w->h->rows.at[scan->row_first + i];
-		KR_LINT_TRY(kr_ctx_tick(w->ctx));
+		KR_TRY(kr_ctx_tick(w->ctx));
 		if (op->kind == KR_OP_UPDATE)
 			w->keys[row->key.i].value = (kr_value){KR_NONE};
 		else
-			KR_LINT_TRY(see_value(w, row->key, row->value, at));
+			KR_TRY(see_value(w, row->key, row->value, at));
 	}
 	return KR_OK;
 }
@@ -196,7 +196,7 @@ static enum kr_status read_op(struct kr_lint_work *w, const struct kr_operation 
 	if (view.when == KR_SEEN_BEFORE || kr_op_is_read(op))
 		see_key(w, op->key, at);
 	if (view.when == KR_SEEN_BEFORE && !view.other && !open)
-		KR_LINT_TRY(see_value(w, op->key, view.value, at));
+		KR_TRY(see_value(w, op->key, view.value, at));
 	if (!kr_write_at(w->h, op, 0, &write) || write.how == KR_ADD)
 		return KR_OK;
 	return compare(w, op->key, write.value.i == KR_ABSENT.i ? KR_UNTOLD : write.value, at);
@@ -208,15 +208,15 @@ static enum kr_status judge_keys(struct kr_lint_work *w)
 		const struct kr_lint_key *k = &w->keys[key.i];
 		struct kr_lint_finding finding = kr_lint_at(k->read, k->read_op);
 
-		KR_LINT_TRY(kr_ctx_tick(w->ctx));
+		KR_TRY(kr_ctx_tick(w->ctx));
 		finding.key = key;
 		if (k->read.i != KR_NONE && !k->written)
-			KR_LINT_TRY(kr_lint_put(w, KR_LINT_KEY_UNWRITTEN, finding));
+			KR_TRY(kr_lint_put(w, KR_LINT_KEY_UNWRITTEN, finding));
 		finding.txn = k->mixed;
 		finding.op = k->mixed_op;
 		finding.types = k->types;
 		if (k->mixed.i != KR_NONE)
-			KR_LINT_TRY(kr_lint_put(w, KR_LINT_MIXED_TYPES, finding));
+			KR_TRY(kr_lint_put(w, KR_LINT_MIXED_TYPES, finding));
 	}
 	return KR_OK;
 }
@@ -227,11 +227,10 @@ enum kr_status kr_lint_reads(struct kr_lint_work *w)
 
 	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
 		for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++) {
-			KR_LINT_TRY(kr_ctx_tick(w->ctx));
-			KR_LINT_TRY(
-				read_op(w, &h->ops.at[h->txns.at[t.i].op_first + i], (struct place){t, i}));
+			KR_TRY(kr_ctx_tick(w->ctx));
+			KR_TRY(read_op(w, &h->ops.at[h->txns.at[t.i].op_first + i], (struct place){t, i}));
 		}
 	}
-	KR_LINT_TRY(judge_keys(w));
+	KR_TRY(judge_keys(w));
 	return judge_told(w);
 }

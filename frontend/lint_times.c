@@ -70,7 +70,7 @@ static enum kr_status judge_op(struct kr_lint_work *w, kr_txn t, const struct kr
 	if (before && attr->invoked < *before) {
 		finding.time = attr->invoked;
 		finding.other_time = *before;
-		KR_LINT_TRY(kr_lint_put(w, KR_LINT_OP_BACKWARDS, finding));
+		KR_TRY(kr_lint_put(w, KR_LINT_OP_BACKWARDS, finding));
 	}
 	if (txn->flags & KR_TXN_HAS_BEGIN && attr->invoked < txn->begin_invoked) {
 		finding.time = attr->invoked;
@@ -95,12 +95,12 @@ static enum kr_status judge_ops(struct kr_lint_work *w)
 	for (uint32_t i = 0; i < h->attrs.n; i++) {
 		const struct kr_attr *attr = &h->attrs.at[i];
 
-		KR_LINT_TRY(kr_ctx_tick(w->ctx));
+		KR_TRY(kr_ctx_tick(w->ctx));
 		for (; attr->op.i >= h->txns.at[t.i].op_first + h->txns.at[t.i].op_count; t.i++)
 			any = false;
 		if (!attr->has_time)
 			continue;
-		KR_LINT_TRY(judge_op(w, t, attr, any ? &before : NULL));
+		KR_TRY(judge_op(w, t, attr, any ? &before : NULL));
 		before = any && before > attr->invoked ? before : attr->invoked;
 		any = true;
 	}
@@ -124,7 +124,7 @@ static enum kr_status judge_failures(struct kr_lint_work *w)
 	kr_txn slowest = {KR_NONE};
 
 	for (kr_txn t = {0}; t.i < w->h->txns.n; t.i++) {
-		KR_LINT_TRY(kr_ctx_tick(w->ctx));
+		KR_TRY(kr_ctx_tick(w->ctx));
 		if (txns[t.i].status == KR_COMMITTED &&
 			duration(&txns[t.i]) > (slowest.i == KR_NONE ? 0 : duration(&txns[slowest.i])))
 			slowest = t;
@@ -132,16 +132,16 @@ static enum kr_status judge_failures(struct kr_lint_work *w)
 	for (kr_txn t = {0}; t.i < w->h->txns.n; t.i++) {
 		struct kr_lint_finding finding = kr_lint_at(t, KR_NONE);
 
-		KR_LINT_TRY(kr_ctx_tick(w->ctx));
+		KR_TRY(kr_ctx_tick(w->ctx));
 		if (txns[t.i].flags & KR_TXN_TIMED_OUT)
-			KR_LINT_TRY(kr_lint_put(w, KR_LINT_TIMED_OUT, finding));
+			KR_TRY(kr_lint_put(w, KR_LINT_TIMED_OUT, finding));
 		if (txns[t.i].flags & KR_TXN_TIMED_OUT || slowest.i == KR_NONE)
 			continue;
 		finding.other = slowest;
 		finding.time = duration(&txns[t.i]);
 		finding.other_time = duration(&txns[slowest.i]);
 		if (txns[t.i].status == KR_ABORTED && finding.time > finding.other_time)
-			KR_LINT_TRY(kr_lint_put(w, KR_LINT_SLOW_ABORT, finding));
+			KR_TRY(kr_lint_put(w, KR_LINT_SLOW_ABORT, finding));
 	}
 	return KR_OK;
 }
@@ -158,11 +158,11 @@ static enum kr_status judge_txns(struct kr_lint_work *w)
 		const struct kr_transaction *txn = &h->txns.at[t.i];
 		unsigned missing = told & ~(unsigned)txn->flags;
 
-		KR_LINT_TRY(kr_ctx_tick(w->ctx));
+		KR_TRY(kr_ctx_tick(w->ctx));
 		if (missing & KR_TXN_HAS_BEGIN)
-			KR_LINT_TRY(kr_lint_put(w, KR_LINT_NO_BEGIN, kr_lint_at(t, KR_NONE)));
+			KR_TRY(kr_lint_put(w, KR_LINT_NO_BEGIN, kr_lint_at(t, KR_NONE)));
 		if (missing & KR_TXN_HAS_END && txn->status != KR_UNKNOWN)
-			KR_LINT_TRY(kr_lint_put(w, KR_LINT_NO_END, kr_lint_at(t, KR_NONE)));
+			KR_TRY(kr_lint_put(w, KR_LINT_NO_END, kr_lint_at(t, KR_NONE)));
 		/* those that were left out are counted */
 		uint32_t number = kr_history_default_number(h, t);
 		if (number <= t.i || number - t.i - 1 > h->skipped)
@@ -175,8 +175,8 @@ static enum kr_status judge_txns(struct kr_lint_work *w)
 
 enum kr_status kr_lint_times(struct kr_lint_work *w)
 {
-	KR_LINT_TRY(judge_sessions(w));
-	KR_LINT_TRY(judge_ops(w));
-	KR_LINT_TRY(judge_failures(w));
+	KR_TRY(judge_sessions(w));
+	KR_TRY(judge_ops(w));
+	KR_TRY(judge_failures(w));
 	return judge_txns(w);
 }

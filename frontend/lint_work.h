@@ -4,13 +4,6 @@
 
 #include "frontend/lint.h"
 
-#define KR_LINT_TRY(call) \
-	do { \
-		enum kr_status try_status = (call); \
-		if (try_status != KR_OK) \
-			return try_status; \
-	} while (0)
-
 /* A value that a key was given, or an element that was put into it; or one that a read showed and nobody
  * wrote. */
 struct kr_lint_entry {

@@ -96,13 +96,13 @@ static enum kr_status write_op(struct kr_lint_work *w, const struct kr_operation
 	struct kr_write write;
 
 	for (uint32_t i = 0; kr_write_at(w->h, op, i, &write); i++) {
-		KR_LINT_TRY(kr_ctx_tick(w->ctx));
+		KR_TRY(kr_ctx_tick(w->ctx));
 		w->keys[write.key.i].written = true;
 		bool parts = kr_datatype_of(w->h->keys.at[write.key.i].kind)->parts;
 		if (write.how == KR_SET || (parts && !kr_has_elements(w->h, write.key)))
-			KR_LINT_TRY(write_value(w, write.key, write.value, t, index));
+			KR_TRY(write_value(w, write.key, write.value, t, index));
 		else if (parts)
-			KR_LINT_TRY(write_element(w, write.key, write.value, t, index));
+			KR_TRY(write_element(w, write.key, write.value, t, index));
 	}
 	return KR_OK;
 }
@@ -123,7 +123,7 @@ static enum kr_status start_key(struct kr_lint_work *w, kr_key key)
 	}
 	for (size_t at = 1; kr_has_elements(w->h, key) && array->type == KR_VALUE_ARRAY &&
 		kr_piece_next(array->text, array->length, &at, &piece);) {
-		KR_LINT_TRY(kr_ctx_tick(w->ctx));
+		KR_TRY(kr_ctx_tick(w->ctx));
 		if (!(e = kr_lint_entry(w, key, (kr_value){KR_NONE}, piece)))
 			return KR_NOMEM;
 		e->initial = true;
@@ -136,13 +136,13 @@ enum kr_status kr_lint_writes(struct kr_lint_work *w)
 	const struct kr_history *h = w->h;
 
 	for (kr_key k = {0}; k.i < h->keys.n && !kr_history_untold(h); k.i++) {
-		KR_LINT_TRY(kr_ctx_tick(w->ctx));
-		KR_LINT_TRY(start_key(w, k));
+		KR_TRY(kr_ctx_tick(w->ctx));
+		KR_TRY(start_key(w, k));
 	}
 	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
 		for (uint32_t i = 0; i < h->txns.at[t.i].op_count; i++) {
-			KR_LINT_TRY(kr_ctx_tick(w->ctx));
-			KR_LINT_TRY(write_op(w, &h->ops.at[h->txns.at[t.i].op_first + i], t, i));
+			KR_TRY(kr_ctx_tick(w->ctx));
+			KR_TRY(write_op(w, &h->ops.at[h->txns.at[t.i].op_first + i], t, i));
 		}
 	}
 	return KR_OK;

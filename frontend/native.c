@@ -52,8 +52,8 @@ static enum kr_status read_txn(struct kr_native *n, const struct kr_node *json,
 	char found[80];
 
 	if (f->ops) {
-		enum kr_status status = kr_native_fields_ignored(n, json, f->ignored, KR_NATIVE_TXN);
-		return status ? status : kr_native_txn(n, f);
+		KR_TRY(kr_native_fields_ignored(n, json, f->ignored, KR_NATIVE_TXN));
+		return kr_native_txn(n, f);
 	}
 	n->h->position++;
 	const char *near = kr_native_field_meant(json, "ops", KR_NATIVE_TXN);
@@ -141,11 +141,9 @@ static void forget(struct kr_native *n)
 static enum kr_status read_elements(struct kr_native *n, const struct kr_node *txns, const struct text *text)
 {
 	const char *at = text->at;
-	char found[80];
 
 	if (!kr_node_is(txns, KR_NODE_ARRAY))
-		return kr_native_bad(n, "\"txns\" is %s, expected an array of transactions",
-			kr_native_found(txns, found));
+		return kr_native_wrong(n, txns, "\"txns\"", "an array of transactions");
 	for (const struct kr_node *element = kr_node_element(txns, NULL); element;
 		element = kr_node_element(txns, element)) {
 		struct kr_native_fields f;
@@ -170,7 +168,6 @@ static enum kr_status read_document(struct kr_native *n, const struct kr_node *r
 			"object per line");
 
 	KR_TRY(kr_native_header(n, root, &f));
-
 	return read_elements(n, f.txns, text);
 }
 
@@ -277,12 +274,11 @@ static enum kr_status read_first(struct kr_native *n, struct kr_source *source, 
 		return json_error_code(&error) == json_error_premature_end_of_input
 			? read_long_document(n, source, &line)
 			: bad_line(n, &line, &error);
-	if (status)
-		return status;
+	KR_TRY(status);
 	if (!kr_node_get(root, "txns"))
 		return read_object(n, root, true);
-	status = read_document(n, root, &line);
-	return status ? status : expect_end(n, source);
+	KR_TRY(read_document(n, root, &line));
+	return expect_end(n, source);
 }
 
 static enum kr_status read_all(struct kr_native *n, struct kr_source *source)
@@ -299,8 +295,8 @@ static enum kr_status read_all(struct kr_native *n, struct kr_source *source)
 			status = read_first(n, source, line, length);
 			forget(n);
 		}
-		if (status || (status = kr_ctx_tick(n->ctx)))
-			return status;
+		KR_TRY(status);
+		KR_TRY(kr_ctx_tick(n->ctx));
 		if ((n->line & 255) == 0)
 			kr_ctx_progress(n->ctx, "reading", kr_source_read_so_far(source),
 				kr_source_size(source));
@@ -354,7 +350,6 @@ const struct kr_format kr_format_native = {
 	.aliases = "krait jsonl",
 	.title = "krait's own: JSON Lines of transactions, or one JSON document",
 	.source = "docs/formats/native.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_native,
 };

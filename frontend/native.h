@@ -2,7 +2,7 @@
 #ifndef KR_FRONTEND_NATIVE_H
 #define KR_FRONTEND_NATIVE_H
 
-#include "frontend/assemble.h"
+#include "frontend/event.h"
 #include "frontend/format.h"
 #include "frontend/node.h"
 
@@ -95,9 +95,16 @@ void kr_native_done(struct kr_native *n);
 enum kr_status kr_native_bad(struct kr_native *n, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* The same: "WHAT is ..., expected EXPECTED"; '#' in `what` stands for n->element. */
+enum kr_status kr_native_wrong(struct kr_native *n, const struct kr_node *json, const char *what,
+	const char *expected);
+
 /* What `json` is, for "found ...": a scalar's text (cut), "an object", "an array of 3 elements", "nothing"
  * for NULL. Returns `out`. */
 const char *kr_native_found(const struct kr_node *json, char out[80]);
+
+/* The place of a string among `count` names; -1: no string, or none of them. */
+int kr_native_word(const struct kr_node *json, const char *const *names, int count);
 
 /* Interns any value; KR_NONE when memory runs out. */
 kr_value kr_native_value(struct kr_native *n, const struct kr_node *json);

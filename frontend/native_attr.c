@@ -12,8 +12,7 @@ static bool is_times(const struct kr_node *json)
 		(kr_node_is(returned, KR_NODE_INT) || kr_node_is(returned, KR_NODE_NULL));
 }
 
-/* The place of a string among `count` names; -1: no string, or none of them. */
-static int find_word(const struct kr_node *json, const char *const *names, int count)
+int kr_native_word(const struct kr_node *json, const char *const *names, int count)
 {
 	for (int i = 0; kr_node_is(json, KR_NODE_STRING) && i < count; i++)
 		if (strcmp(json->text, names[i]) == 0)
@@ -24,8 +23,8 @@ static int find_word(const struct kr_node *json, const char *const *names, int c
 static const char *const locks[] = {"shared", "exclusive"};               /* by enum kr_lock - 1 */
 static const char *const modes[] = {"snapshot", "latest", "uncommitted"}; /* by enum kr_read_mode - 1 */
 
-static int find_lock(const struct kr_node *json) { return find_word(json, locks, KR_COUNT(locks)); }
-static int find_mode(const struct kr_node *json) { return find_word(json, modes, KR_COUNT(modes)); }
+static int find_lock(const struct kr_node *json) { return kr_native_word(json, locks, KR_COUNT(locks)); }
+static int find_mode(const struct kr_node *json) { return kr_native_word(json, modes, KR_COUNT(modes)); }
 
 /* The attributes in an operation's last object; NULL where missing. */
 struct fields {
@@ -69,11 +68,9 @@ bool kr_native_is_attributes(const struct kr_node *json)
 static enum kr_status put_versions(struct kr_native *n, const struct kr_node *versions, struct kr_attr *attr)
 {
 	struct kr_history *h = n->h;
-	char found[80];
 
 	if (!kr_node_is(versions, KR_NODE_OBJECT))
-		return kr_native_bad(n, "\"versions\" is %s, expected an object of writers by key",
-			kr_native_found(versions, found));
+		return kr_native_wrong(n, versions, "\"versions\"", "an object of writers by key");
 	attr->seen_first = h->seen.n;
 	for (const struct kr_node *at = kr_node_member(versions, NULL); at;
 		at = kr_node_member(versions, at)) {
@@ -93,17 +90,13 @@ static enum kr_status put_words(struct kr_native *n, const struct fields *f, str
 {
 	int lock = find_lock(f->lock), mode = find_mode(f->read);
 	const struct kr_node *row = f->row;
-	char found[80];
 
 	if (f->lock && lock < 0)
-		return kr_native_bad(n, "\"lock\" is %s, expected \"shared\" or \"exclusive\"",
-			kr_native_found(f->lock, found));
+		return kr_native_wrong(n, f->lock, "\"lock\"", "\"shared\" or \"exclusive\"");
 	if (f->read && mode < 0)
-		return kr_native_bad(n,
-			"\"read\" is %s, expected \"snapshot\", \"latest\" or \"uncommitted\"",
-			kr_native_found(f->read, found));
-	if (row && (!kr_node_is(row, KR_NODE_STRING) || strcmp(row->text, "old") != 0))
-		return kr_native_bad(n, "\"row\" is %s, expected \"old\"", kr_native_found(row, found));
+		return kr_native_wrong(n, f->read, "\"read\"", "\"snapshot\", \"latest\" or \"uncommitted\"");
+	if (row && kr_native_word(row, (const char *const[]){"old"}, 1) < 0)
+		return kr_native_wrong(n, row, "\"row\"", "\"old\"");
 	if (row && e->op.kind != KR_OP_WRITE)
 		return kr_native_bad(n, "\"row\" of \"%s\", expected it of \"w\" only",
 			kr_op_name(e->op.kind));
@@ -116,10 +109,10 @@ static enum kr_status put_words(struct kr_native *n, const struct fields *f, str
 enum kr_status kr_native_time(struct kr_native *n, const struct kr_node *times, struct kr_attr *attr)
 {
 	int64_t interval[2];
-	enum kr_status status = times ? kr_native_put_times(n, times, "\"t\"", interval, &attr->open) : KR_OK;
 
-	if (status || !times)
-		return status;
+	if (!times)
+		return KR_OK;
+	KR_TRY(kr_native_put_times(n, times, "\"t\"", interval, &attr->open));
 	attr->has_time = true;
 	attr->invoked = interval[0];
 	attr->returned = interval[1];
@@ -130,15 +123,14 @@ enum kr_status kr_native_attributes(struct kr_native *n, const struct kr_node *j
 {
 	struct fields f = fields_of(json);
 	bool range = e->op.kind == KR_OP_RANGE;
-	enum kr_status status = kr_native_fields_ignored(n, json, kr_node_members(json) - f.known,
-		range ? KR_NATIVE_RANGE : KR_NATIVE_ATTRIBUTES);
-
-	if (status || f.known == 0)
-		return status; /* notes, or a range's options */
+	KR_TRY(kr_native_fields_ignored(n, json, kr_node_members(json) - f.known,
+		range ? KR_NATIVE_RANGE : KR_NATIVE_ATTRIBUTES));
+	if (f.known == 0)
+		return KR_OK; /* notes, or a range's options */
 	e->op.flags |= KR_OPF_HAS_ATTR;
 	KR_TRY(kr_native_time(n, f.t, &e->attr));
 	if (f.cursor)
 		KR_TRY(kr_native_put_bool(n, f.cursor, "\"cursor\"", &e->attr.cursor));
-	status = put_words(n, &f, e);
-	return status || !f.versions ? status : put_versions(n, f.versions, &e->attr);
+	KR_TRY(put_words(n, &f, e));
+	return f.versions ? put_versions(n, f.versions, &e->attr) : KR_OK;
 }

@@ -45,12 +45,10 @@ static enum kr_status read_now(struct kr_native *n, const struct kr_native_field
 	int64_t now = KR_TIME_OPEN;
 	kr_session session;
 	KR_TRY(kr_native_session(n, f->s, "\"s\"", &session));
-	char found[80];
 
 	if (!kr_node_is(f->now, KR_NODE_NULL) && !kr_node_is(f->now, KR_NODE_INT))
-		return kr_native_bad(n,
-			"\"now\" is %s, expected an integer, or null for the end of the session",
-			kr_native_found(f->now, found));
+		return kr_native_wrong(n, f->now, "\"now\"",
+			"an integer, or null for the end of the session");
 	if (kr_node_is(f->now, KR_NODE_INT))
 		now = f->now->integer;
 
@@ -201,19 +199,15 @@ static enum kr_status read_end(struct kr_native *n, kr_session session, const st
 	struct kr_native_session *s = &n->open.at[session.i];
 	struct kr_event event = event_of(n, KR_EVENT_END, session);
 	bool failed = false;
-	enum kr_status status =
-		kr_native_put_moment(n, f->end, "\"end\"", &event.invoked, &event.returned, &event.open);
 
 	close_txn(n, s);
+	KR_TRY(kr_native_put_moment(n, f->end, "\"end\"", &event.invoked, &event.returned, &event.open));
 	event.timed = true;
-	if (!status && f->status)
-		status = kr_native_put_status(n, f->status, &event.status);
-	if (!status && f->failed)
-		status = kr_native_put_bool(n, f->failed, "\"failed\"", &failed);
-	if (!status)
-		status = kr_native_white_box(n, f, &s->flags, &s->white_box);
-	if (status)
-		return status;
+	if (f->status)
+		KR_TRY(kr_native_put_status(n, f->status, &event.status));
+	if (f->failed)
+		KR_TRY(kr_native_put_bool(n, f->failed, "\"failed\"", &failed));
+	KR_TRY(kr_native_white_box(n, f, &s->flags, &s->white_box));
 	s->flags |= failed ? KR_TXN_END_FAILED : 0;
 	return end_txn(n, session, &event);
 }
@@ -278,22 +272,22 @@ static enum kr_status read_event(struct kr_native *n, const struct kr_native_fie
 	bool autocommit = false;
 	struct kr_event event;
 	KR_TRY(kr_native_put_name(n, f->txn, "\"txn\"", &n->id));
-	enum kr_status status = KR_OK;
 	n->in_txn = true;
 	if (!f->s)
 		return kr_native_bad(n, "an event without \"s\", expected its session");
 	if (f->autocommit)
 		KR_TRY(kr_native_put_bool(n, f->autocommit, "\"auto\"", &autocommit));
-	if ((status = kr_native_session(n, f->s, "\"s\"", session)) ||
-		(status = open_txn(n, *session, f, autocommit)) ||
-		(status = check_fields(n, f, autocommit)) || f->begin)
-		return status;
+	KR_TRY(kr_native_session(n, f->s, "\"s\"", session));
+	KR_TRY(open_txn(n, *session, f, autocommit));
+	KR_TRY(check_fields(n, f, autocommit));
+	if (f->begin)
+		return KR_OK;
 	if (f->end)
 		return read_end(n, *session, f);
 	if (autocommit)
 		return read_auto(n, *session, f);
-	status = read_entry(n, *session, f->op, &event);
-	return status ? status : kr_history_take(n->h, &event, n->err);
+	KR_TRY(read_entry(n, *session, f->op, &event));
+	return kr_history_take(n->h, &event, n->err);
 }
 
 enum kr_status kr_native_event(struct kr_native *n, const struct kr_node *json,

@@ -4,25 +4,19 @@
  * integer means the integer key when the trace uses that one as a key and not the string; otherwise the
  * string: where the trace does not tell them apart, the history says so (`guessed`). In a stream, which has
  * no end to wait for, it means whichever of the two keys comes first. */
+#include "frontend/foreign.h"
 #include "frontend/history_count.h"
 #include "frontend/native.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Whether text is an integer as JSON writes it, within 64 bits. */
 static bool is_integer(const char *text, int64_t *out)
 {
 	const char *digits = text + (text[0] == '-');
-	size_t count = strspn(digits, "0123456789");
 
-	if (count == 0 || digits[count] != '\0' || (digits[0] == '0' && (count > 1 || digits != text)))
-		return false;
-	errno = 0;
-	*out = strtoll(text, NULL, 10);
-	return errno == 0;
+	return (digits[0] != '0' || (digits == text && digits[1] == '\0')) &&
+		kr_foreign_int(&text, true, out) && *text == '\0';
 }
 
 static enum kr_status settle_name(struct kr_native *n, kr_key key, struct kr_native_use use)
@@ -118,12 +112,10 @@ enum kr_status kr_native_settle_keys(struct kr_native *n, uint32_t from)
 static enum kr_status put_text(struct kr_native *n, const struct kr_node *json, const char *what,
 	const char **out)
 {
-	char found[80];
-
 	if (!json)
 		return KR_OK;
 	if (!kr_node_is(json, KR_NODE_STRING))
-		return kr_native_bad(n, "%s is %s, expected a string", what, kr_native_found(json, found));
+		return kr_native_wrong(n, json, what, "a string");
 	*out = kr_arena_text(&n->h->arena, json->text, json->length);
 	return *out ? KR_OK : KR_NOMEM;
 }
@@ -131,7 +123,6 @@ static enum kr_status put_text(struct kr_native *n, const struct kr_node *json, 
 static enum kr_status put_initial(struct kr_native *n, const struct kr_node *json)
 {
 	const char *text = kr_node_is(json, KR_NODE_STRING) ? json->text : "";
-	char found[80];
 
 	if (!json || strcmp(text, "absent") == 0)
 		return KR_OK;
@@ -140,10 +131,8 @@ static enum kr_status put_initial(struct kr_native *n, const struct kr_node *jso
 		return KR_OK;
 	}
 	if (!kr_node_is(json, KR_NODE_OBJECT))
-		return kr_native_bad(n,
-			"\"initial\" is %s, expected \"absent\", \"unknown\", \"unwritten\" or an object of "
-			"values by key",
-			kr_native_found(json, found));
+		return kr_native_wrong(n, json, "\"initial\"",
+			"\"absent\", \"unknown\", \"unwritten\" or an object of values by key");
 	n->h->initial = KR_INITIAL_GIVEN;
 	for (const struct kr_node *at = kr_node_member(json, NULL); at; at = kr_node_member(json, at)) {
 		kr_value initial = kr_native_value(n, kr_node_value(at));
@@ -181,8 +170,7 @@ static enum kr_status put_kinds(struct kr_native *n, const struct kr_node *json)
 	if (!json)
 		return KR_OK;
 	if (!kr_node_is(json, KR_NODE_OBJECT))
-		return kr_native_bad(n, "\"kinds\" is %s, expected an object of kinds by key",
-			kr_native_found(json, found));
+		return kr_native_wrong(n, json, "\"kinds\"", "an object of kinds by key");
 	for (const struct kr_node *at = kr_node_member(json, NULL); at; at = kr_node_member(json, at)) {
 		const struct kr_node *name = kr_node_value(at);
 		enum kr_key_kind kind =
@@ -205,8 +193,7 @@ static enum kr_status put_universe(struct kr_native *n, const struct kr_node *js
 	if (!json)
 		return KR_OK;
 	if (!kr_node_is(json, KR_NODE_ARRAY))
-		return kr_native_bad(n, "\"universe\" is %s, expected an array of keys",
-			kr_native_found(json, (char[80]){0}));
+		return kr_native_wrong(n, json, "\"universe\"", "an array of keys");
 	n->element = 0;
 	for (const struct kr_node *name = kr_node_element(json, NULL); name;
 		name = kr_node_element(json, name), n->element++) {
@@ -217,18 +204,13 @@ static enum kr_status put_universe(struct kr_native *n, const struct kr_node *js
 
 static enum kr_status put_order_of_keys(struct kr_native *n, const struct kr_node *json)
 {
-	const char *text = kr_node_is(json, KR_NODE_STRING) ? json->text : "";
-	char found[80];
+	static const char *const names[] = {"bytes", "numbers"}; /* by enum kr_key_order - 1 */
+	int order = kr_native_word(json, names, KR_COUNT(names));
 
-	if (!json)
-		return KR_OK;
-	if (strcmp(text, "bytes") == 0)
-		n->h->key_order = KR_KEYS_BYTES;
-	else if (strcmp(text, "numbers") == 0)
-		n->h->key_order = KR_KEYS_NUMBERS;
-	else
-		return kr_native_bad(n, "\"ordered_keys\" is %s, expected \"bytes\" or \"numbers\"",
-			kr_native_found(json, found));
+	if (json && order < 0)
+		return kr_native_wrong(n, json, "\"ordered_keys\"", "\"bytes\" or \"numbers\"");
+	if (json)
+		n->h->key_order = (enum kr_key_order)(order + 1);
 	return KR_OK;
 }
 
@@ -237,9 +219,7 @@ static enum kr_status put_separator(struct kr_native *n, const struct kr_node *j
 	if (json &&
 		(!kr_node_is(json, KR_NODE_STRING) || json->length == 0 ||
 			strlen(json->text) != json->length))
-		return kr_native_bad(n,
-			"\"row_separator\" is %s, expected a string between a row and its column",
-			kr_native_found(json, (char[80]){0}));
+		return kr_native_wrong(n, json, "\"row_separator\"", "a string between a row and its column");
 	return put_text(n, json, "\"row_separator\"", &n->h->row_separator);
 }
 
@@ -250,8 +230,7 @@ static enum kr_status put_stream(struct kr_native *n, const struct kr_native_fie
 	KR_TRY(f->stream ? kr_native_put_bool(n, f->stream, "\"stream\"", &n->h->stream) : KR_OK);
 
 	if (f->sessions && !kr_node_is(f->sessions, KR_NODE_ARRAY))
-		return kr_native_bad(n, "\"sessions\" is %s, expected an array of their names",
-			kr_native_found(f->sessions, (char[80]){0}));
+		return kr_native_wrong(n, f->sessions, "\"sessions\"", "an array of their names");
 	for (const struct kr_node *name = kr_node_element(f->sessions, NULL); name;
 		name = kr_node_element(f->sessions, name))
 		KR_TRY(kr_native_session(n, name, "an element of \"sessions\"", &session));
@@ -261,11 +240,8 @@ static enum kr_status put_stream(struct kr_native *n, const struct kr_native_fie
 enum kr_status kr_native_header(struct kr_native *n, const struct kr_node *header,
 	const struct kr_native_fields *f)
 {
-	char found[80];
-
 	if (f->krait && (!kr_node_is(f->krait, KR_NODE_INT) || f->krait->integer != 1))
-		return kr_native_bad(n, "\"krait\" is %s, expected 1, the format version",
-			kr_native_found(f->krait, found));
+		return kr_native_wrong(n, f->krait, "\"krait\"", "1, the format version");
 	if (f->ops)
 		return kr_native_bad(n, "both \"krait\" and \"ops\", expected a header or a transaction");
 	n->header_line = n->line;
@@ -292,23 +268,17 @@ enum kr_status kr_native_order(struct kr_native *n, const struct kr_node *order,
 	const struct kr_native_fields *f)
 {
 	struct kr_event event = kr_event_of(KR_EVENT_ORDER, (kr_session){KR_NONE}, (kr_value){KR_NONE});
-	enum kr_status status = kr_native_put_key(n, f->version_order, "\"version_order\"", &event.key);
 	kr_value id;
 
-	if (status)
-		return status;
+	KR_TRY(kr_native_put_key(n, f->version_order, "\"version_order\"", &event.key));
 	if (!kr_node_is(f->writers, KR_NODE_ARRAY))
-		return kr_native_bad(n, "\"writers\" is %s, expected an array of transaction ids",
-			kr_native_found(f->writers, (char[80]){0}));
+		return kr_native_wrong(n, f->writers, "\"writers\"", "an array of transaction ids");
 	kr_vec_clear(&n->ids);
 	n->element = 0;
 	for (const struct kr_node *writer = kr_node_element(f->writers, NULL); writer;
 		writer = kr_node_element(f->writers, writer), n->element++) {
-		status = kr_native_put_name(n, writer, "writer # of the version order", &id);
-		if (!status && !kr_vec_push(n->h->mem, &n->ids, id))
-			status = KR_NOMEM;
-		if (status)
-			return status;
+		KR_TRY(kr_native_put_name(n, writer, "writer # of the version order", &id));
+		KR_TRY(kr_vec_add(n->h->mem, &n->ids, id));
 	}
 	KR_TRY(kr_native_fields_ignored(n, order, f->ignored, KR_NATIVE_ORDER));
 	event.line = n->line;
@@ -320,6 +290,5 @@ enum kr_status kr_native_order(struct kr_native *n, const struct kr_node *order,
 enum kr_status kr_native_finish(struct kr_native *n)
 {
 	KR_TRY(settle_names(n));
-
 	return kr_assembly_finish(n->h, n->err);
 }

@@ -44,10 +44,10 @@ static enum kr_status put_key(struct kr_native *n, const struct kr_node *op, str
 static enum kr_status read_r(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
 	const struct kr_node *value = argument(n, op, 1);
-	enum kr_status status = put_key(n, op, out);
 
-	if (status || !value)
-		return status;
+	KR_TRY(put_key(n, op, out));
+	if (!value)
+		return KR_OK;
 	out->flags |= KR_OPF_KNOWN;
 	out->a = kr_native_value(n, value);
 	return out->a.i == KR_NONE ? KR_NOMEM : KR_OK;
@@ -68,19 +68,18 @@ static enum kr_status read_key_value(struct kr_native *n, const struct kr_node *
 static enum kr_status read_d(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
 	const struct kr_node *found = argument(n, op, 1);
-	enum kr_status status = put_key(n, op, out);
 
-	if (status || !found)
-		return status;
+	KR_TRY(put_key(n, op, out));
+	if (!found)
+		return KR_OK;
 	out->flags |= KR_OPF_KNOWN;
 	return put_bool_flag(n, found, "\"found\", the second argument,", out);
 }
 
 static enum kr_status read_insert(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
-	enum kr_status status = read_key_value(n, op, out);
-
-	return status ? status : put_bool_flag(n, argument(n, op, 2), "\"done\", the third argument,", out);
+	KR_TRY(read_key_value(n, op, out));
+	return put_bool_flag(n, argument(n, op, 2), "\"done\", the third argument,", out);
 }
 
 static enum kr_status read_cas(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
@@ -105,29 +104,21 @@ static enum kr_status put_number(struct kr_native *n, const struct kr_node *json
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
 
-static enum kr_status read_inc(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
+/* inc, max */
+static enum kr_status read_number(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
 {
 	const struct kr_node *result = argument(n, op, 2);
-	kr_value delta, sum;
+	kr_value number, sum;
 
 	KR_TRY(put_key(n, op, out));
-	KR_TRY(put_number(n, argument(n, op, 1), "the delta", &delta));
-	out->a = delta;
+	KR_TRY(put_number(n, argument(n, op, 1), out->kind == KR_OP_INC ? "the delta" : "the number",
+		&number));
+	out->a = number;
 	if (!result)
 		return KR_OK;
 	KR_TRY(put_number(n, result, "the new value", &sum));
 	out->flags |= KR_OPF_KNOWN;
 	out->b = sum;
-	return KR_OK;
-}
-
-static enum kr_status read_max(struct kr_native *n, const struct kr_node *op, struct kr_operation *out)
-{
-	kr_value number;
-
-	KR_TRY(put_key(n, op, out));
-	KR_TRY(put_number(n, argument(n, op, 1), "the number", &number));
-	out->a = number;
 	return KR_OK;
 }
 
@@ -137,10 +128,10 @@ static const struct form forms[KR_OP_KINDS] = {
 	[KR_OP_DELETE] = {"a key and perhaps whether it was found", 1, 2, read_d},
 	[KR_OP_INSERT] = {"a key, a value and whether it was done", 3, 3, read_insert},
 	[KR_OP_CAS] = {"a key, the expected value, the new value and whether it was done", 4, 4, read_cas},
-	[KR_OP_INC] = {"a key, a delta and perhaps the new value", 2, 3, read_inc},
+	[KR_OP_INC] = {"a key, a delta and perhaps the new value", 2, 3, read_number},
 	[KR_OP_APPEND] = {"a key and an element", 2, 2, read_key_value},
 	[KR_OP_ADD] = {"a key and an element", 2, 2, read_key_value},
-	[KR_OP_MAX] = {"a key and a number", 2, 2, read_max},
+	[KR_OP_MAX] = {"a key and a number", 2, 2, read_number},
 	[KR_OP_RANGE] = {"a low and a high bound, the rows and perhaps options", 3, 4, kr_native_range},
 	[KR_OP_SCAN] = {"a \"where\" and the rows", 2, 2, kr_native_scan},
 	[KR_OP_UPDATE] = {"a \"where\", a {\"set\": value} and the rows written", 3, 3, kr_native_update},
@@ -202,8 +193,8 @@ static enum kr_status read_op(struct kr_native *n, const struct kr_node *op, str
 		attributes = last; /* one object may hold a range's options and its attributes */
 	out->op.kind = (enum kr_op_kind)kind;
 	n->arguments = count;
-	enum kr_status status = forms[kind].read(n, op, &out->op);
-	return status || !attributes ? status : kr_native_attributes(n, attributes, out);
+	KR_TRY(forms[kind].read(n, op, &out->op));
+	return attributes ? kr_native_attributes(n, attributes, out) : KR_OK;
 }
 
 /* ["failed", OP, {"t": ..., "ends": ...}]: OP with its own attributes, but for its time. */
@@ -221,15 +212,14 @@ static enum kr_status read_failed(struct kr_native *n, const struct kr_node *op,
 	n->in_failed = true;
 	enum kr_status status = read_op(n, inner, out);
 	n->in_failed = false;
-	if (status)
-		return status;
+	KR_TRY(status);
 	out->attr.failed = out->attr.ends = true;
 	if (out->attr.has_time)
 		return kr_native_bad(n,
 			"\"t\" of the operation that failed, expected it behind that operation, of "
 			"\"failed\"");
-	status = kr_native_time(n, kr_node_get(attributes, "t"), &out->attr);
-	return status || !ending ? status : kr_native_put_bool(n, ending, "\"ends\"", &out->attr.ends);
+	KR_TRY(kr_native_time(n, kr_node_get(attributes, "t"), &out->attr));
+	return ending ? kr_native_put_bool(n, ending, "\"ends\"", &out->attr.ends) : KR_OK;
 }
 
 /* ["undo", n, {"t": ...}] */

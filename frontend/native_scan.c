@@ -11,11 +11,8 @@
 static enum kr_status put_bound(struct kr_native *n, const struct kr_node *json, const char *what,
 	kr_value *out)
 {
-	char found[80];
-
 	if (!kr_node_is(json, KR_NODE_NULL) && !kr_node_is(json, KR_NODE_STRING) && !kr_node_is_number(json))
-		return kr_native_bad(n, "%s is %s, expected a key (a string or a number) or null", what,
-			kr_native_found(json, found));
+		return kr_native_wrong(n, json, what, "a key (a string or a number) or null");
 	*out = kr_native_value(n, json);
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
@@ -23,30 +20,23 @@ static enum kr_status put_bound(struct kr_native *n, const struct kr_node *json,
 static enum kr_status put_rows(struct kr_native *n, const struct kr_node *rows, struct kr_scan *scan)
 {
 	char found[80];
-	size_t i = 0;
 
 	if (!kr_node_is(rows, KR_NODE_ARRAY))
 		return kr_native_bad(n, "the rows are %s, expected an array of [key, value]",
 			kr_native_found(rows, found));
 	scan->row_first = n->h->rows.n;
+	n->element = 0;
 	for (const struct kr_node *row = kr_node_element(rows, NULL); row;
-		row = kr_node_element(rows, row), i++) {
+		row = kr_node_element(rows, row), n->element++) {
 		struct kr_row new_row;
-		if (!kr_node_is(row, KR_NODE_ARRAY) || kr_node_size(row) != 2)
-			return kr_native_bad(n, "row %zu is %s, expected [key, value]", i,
-				kr_native_found(row, found));
-		n->element = i;
-		enum kr_status status =
-			kr_native_put_key(n, kr_node_at(row, 0), "the key of row #", &new_row.key);
-		if (!status)
-			status = kr_native_put_value(n, kr_node_at(row, 1), "the value of row #",
-				&new_row.value);
-		if (!status && !kr_vec_push(n->h->mem, &n->h->rows, new_row))
-			status = KR_NOMEM;
-		if (status || (status = kr_ctx_tick(n->ctx)))
-			return status;
+		if (kr_node_size(row) != 2)
+			return kr_native_wrong(n, row, "row #", "[key, value]");
+		KR_TRY(kr_native_put_key(n, kr_node_at(row, 0), "the key of row #", &new_row.key));
+		KR_TRY(kr_native_put_value(n, kr_node_at(row, 1), "the value of row #", &new_row.value));
+		KR_TRY(kr_vec_add(n->h->mem, &n->h->rows, new_row));
+		KR_TRY(kr_ctx_tick(n->ctx));
 	}
-	scan->row_count = (uint32_t)i;
+	scan->row_count = n->h->rows.n - scan->row_first;
 	return KR_OK;
 }
 
@@ -92,20 +82,6 @@ enum kr_status kr_native_range(struct kr_native *n, const struct kr_node *op, st
 
 /* ---- where ---- */
 
-static bool find_test(const char *name, enum kr_cond_test *out)
-{
-	/* by enum kr_cond_test */
-	static const char *const names[] = {"eq", "ne", "lt", "le", "gt", "ge", "in"};
-
-	for (unsigned i = 0; i < KR_COUNT(names); i++) {
-		if (strcmp(name, names[i]) == 0) {
-			*out = (enum kr_cond_test)i;
-			return true;
-		}
-	}
-	return false;
-}
-
 static enum kr_status push_cond(struct kr_native *n, struct kr_cond cond, const struct kr_node *json)
 {
 	cond.value = kr_native_value(n, json);
@@ -116,24 +92,26 @@ static enum kr_status push_cond(struct kr_native *n, struct kr_cond cond, const 
 static enum kr_status put_tests(struct kr_native *n, const struct kr_node *tests, const char *what,
 	struct kr_cond cond)
 {
-	char found[80], name[80];
+	/* by enum kr_cond_test */
+	static const char *const names[] = {"eq", "ne", "lt", "le", "gt", "ge", "in"};
+	char found[80];
 
 	if (!kr_node_is(tests, KR_NODE_OBJECT))
 		return kr_native_bad(n, "the condition on %s is %s, expected an object of comparisons", what,
 			kr_native_found(tests, found));
 	for (const struct kr_node *at = kr_node_member(tests, NULL); at; at = kr_node_member(tests, at)) {
 		const struct kr_node *with = kr_node_value(at);
-		(void)snprintf(name, sizeof name, "%.60s", at->text);
-		if (!find_test(name, &cond.test))
+		int test = kr_native_word(at, names, KR_COUNT(names));
+		if (test < 0)
 			return kr_native_bad(n,
-				"unknown comparison \"%s\" of %s, expected eq, ne, lt, le, gt, ge or in",
-				name, what);
+				"unknown comparison \"%.60s\" of %s, expected eq, ne, lt, le, gt, ge or in",
+				at->text, what);
+		cond.test = (enum kr_cond_test)test;
 		if (cond.test == KR_COND_IN && !kr_node_is(with, KR_NODE_ARRAY))
-			return kr_native_bad(n, "\"in\" is %s, expected an array of values",
-				kr_native_found(with, found));
+			return kr_native_wrong(n, with, "\"in\"", "an array of values");
 		if (cond.test >= KR_COND_LT && cond.test <= KR_COND_GE && !kr_node_is_number(with) &&
 			!kr_node_is(with, KR_NODE_STRING))
-			return kr_native_bad(n, "\"%s\" is %s, expected a number or a string", name,
+			return kr_native_bad(n, "\"%s\" is %s, expected a number or a string", names[test],
 				kr_native_found(with, found));
 		KR_TRY(push_cond(n, cond, with));
 	}
@@ -145,8 +123,7 @@ static enum kr_status put_fields(struct kr_native *n, const struct kr_node *fiel
 	char what[80];
 
 	if (!kr_node_is(fields, KR_NODE_OBJECT))
-		return kr_native_bad(n, "\"field\" is %s, expected an object of fields",
-			kr_native_found(fields, what));
+		return kr_native_wrong(n, fields, "\"field\"", "an object of fields");
 	for (const struct kr_node *at = kr_node_member(fields, NULL); at; at = kr_node_member(fields, at)) {
 		const char *name = at->text;
 		struct kr_cond cond = {.target = KR_COND_FIELD,
@@ -161,8 +138,6 @@ static enum kr_status put_fields(struct kr_native *n, const struct kr_node *fiel
 
 static enum kr_status put_condition(struct kr_native *n, const char *name, const struct kr_node *condition)
 {
-	char found[80];
-
 	if (strcmp(name, "value") == 0)
 		return put_tests(n, condition, "the value", (struct kr_cond){.target = KR_COND_VALUE});
 	if (strcmp(name, "field") == 0)
@@ -172,19 +147,15 @@ static enum kr_status put_condition(struct kr_native *n, const char *name, const
 			"unknown condition \"%.60s\" in \"where\", expected key_prefix, value or field",
 			name);
 	if (!kr_node_is(condition, KR_NODE_STRING))
-		return kr_native_bad(n, "\"key_prefix\" is %s, expected a string",
-			kr_native_found(condition, found));
+		return kr_native_wrong(n, condition, "\"key_prefix\"", "a string");
 	return push_cond(n, (struct kr_cond){.target = KR_COND_KEY_PREFIX, .test = KR_COND_PREFIX},
 		condition);
 }
 
 static enum kr_status put_where(struct kr_native *n, const struct kr_node *where, struct kr_scan *scan)
 {
-	char found[80];
-
 	if (!kr_node_is(where, KR_NODE_OBJECT))
-		return kr_native_bad(n, "\"where\" is %s, expected an object of conditions",
-			kr_native_found(where, found));
+		return kr_native_wrong(n, where, "\"where\"", "an object of conditions");
 	scan->cond_first = n->h->conds.n;
 	for (const struct kr_node *at = kr_node_member(where, NULL); at; at = kr_node_member(where, at))
 		KR_TRY(put_condition(n, at->text, kr_node_value(at)));

@@ -8,16 +8,12 @@
 enum kr_status kr_native_put_status(struct kr_native *n, const struct kr_node *json, uint8_t *out)
 {
 	static const char *const names[] = {"committed", "aborted", "unknown"}; /* by enum kr_txn_status */
-	char found[80];
+	int status = kr_native_word(json, names, KR_COUNT(names));
 
-	for (uint8_t i = 0; kr_node_is(json, KR_NODE_STRING) && i < KR_COUNT(names); i++) {
-		if (strcmp(json->text, names[i]) == 0) {
-			*out = i;
-			return KR_OK;
-		}
-	}
-	return kr_native_bad(n, "\"status\" is %s, expected \"committed\", \"aborted\" or \"unknown\"",
-		kr_native_found(json, found));
+	if (status < 0)
+		return kr_native_wrong(n, json, "\"status\"", "\"committed\", \"aborted\" or \"unknown\"");
+	*out = (uint8_t)status;
+	return KR_OK;
 }
 
 /* "begin" or "end": [invoked, returned], or one integer for both. */
@@ -25,18 +21,14 @@ enum kr_status kr_native_put_moment(struct kr_native *n, const struct kr_node *j
 	int64_t *invoked, int64_t *returned, bool *open)
 {
 	int64_t times[2];
-	char found[80];
 
 	if (kr_node_is(json, KR_NODE_INT)) {
 		*invoked = *returned = json->integer;
 		return KR_OK;
 	}
 	if (!kr_node_is(json, KR_NODE_ARRAY))
-		return kr_native_bad(n, "%s is %s, expected an integer or [invoked, returned]", what,
-			kr_native_found(json, found));
-
+		return kr_native_wrong(n, json, what, "an integer or [invoked, returned]");
 	KR_TRY(kr_native_put_times(n, json, what, times, open));
-
 	*invoked = times[0];
 	*returned = times[1];
 	return KR_OK;
@@ -153,11 +145,9 @@ static void expect_ops(const struct kr_history *h, const struct kr_node *ops, co
 static enum kr_status put_ops(struct kr_native *n, const struct kr_node *ops)
 {
 	uint32_t i = 0;
-	char found[80];
 
 	if (!kr_node_is(ops, KR_NODE_ARRAY))
-		return kr_native_bad(n, "\"ops\" is %s, expected an array of operations",
-			kr_native_found(ops, found));
+		return kr_native_wrong(n, ops, "\"ops\"", "an array of operations");
 	for (const struct kr_node *op = kr_node_element(ops, NULL); op; op = kr_node_element(ops, op), i++) {
 		if (i % AHEAD == 0)
 			expect_ops(n->h, ops, op);

@@ -66,7 +66,7 @@ const char *kr_native_found(const struct kr_node *json, char out[80])
 	return out;
 }
 
-static enum kr_status wrong_type(struct kr_native *n, const struct kr_node *json, const char *what,
+enum kr_status kr_native_wrong(struct kr_native *n, const struct kr_node *json, const char *what,
 	const char *expected)
 {
 	int before = (int)strcspn(what, "#");
@@ -205,7 +205,7 @@ enum kr_status kr_native_put_value(struct kr_native *n, const struct kr_node *js
 	kr_value *out)
 {
 	if (kr_node_is(json, KR_NODE_NULL))
-		return wrong_type(n, json, what, "a value (null stands for absent)");
+		return kr_native_wrong(n, json, what, "a value (null stands for absent)");
 	*out = kr_native_value(n, json);
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
@@ -214,15 +214,9 @@ enum kr_status kr_native_put_key(struct kr_native *n, const struct kr_node *json
 	kr_key *out)
 {
 	if (!kr_node_is(json, KR_NODE_STRING) && !kr_node_is_number(json))
-		return wrong_type(n, json, what, "a string or a number");
-	if (kr_node_is(json, KR_NODE_STRING)) {
-		*out = kr_history_key_text(n->h, json->text, json->length);
-	} else {
-		kr_value name = kr_native_value(n, json);
-		if (name.i == KR_NONE)
-			return KR_NOMEM;
-		*out = kr_history_key(n->h, name);
-	}
+		return kr_native_wrong(n, json, what, "a string or a number");
+	*out = kr_node_is(json, KR_NODE_STRING) ? kr_history_key_text(n->h, json->text, json->length)
+						: kr_history_key(n->h, kr_native_value(n, json));
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
 
@@ -230,7 +224,7 @@ enum kr_status kr_native_put_name(struct kr_native *n, const struct kr_node *jso
 	kr_value *out)
 {
 	if (!kr_node_is(json, KR_NODE_STRING) && !kr_node_is(json, KR_NODE_INT))
-		return wrong_type(n, json, what, "a string or an integer");
+		return kr_native_wrong(n, json, what, "a string or an integer");
 	*out = kr_native_value(n, json);
 	return out->i == KR_NONE ? KR_NOMEM : KR_OK;
 }
@@ -239,7 +233,7 @@ enum kr_status kr_native_put_int(struct kr_native *n, const struct kr_node *json
 	int64_t *out)
 {
 	if (!kr_node_is(json, KR_NODE_INT))
-		return wrong_type(n, json, what, "an integer");
+		return kr_native_wrong(n, json, what, "an integer");
 	*out = json->integer;
 	return KR_OK;
 }
@@ -248,7 +242,7 @@ enum kr_status kr_native_put_bool(struct kr_native *n, const struct kr_node *jso
 	bool *out)
 {
 	if (!kr_node_is_bool(json))
-		return wrong_type(n, json, what, "true or false");
+		return kr_native_wrong(n, json, what, "true or false");
 	*out = kr_node_is(json, KR_NODE_TRUE);
 	return KR_OK;
 }
@@ -261,7 +255,7 @@ enum kr_status kr_native_put_times(struct kr_native *n, const struct kr_node *js
 	if (!kr_node_is(json, KR_NODE_ARRAY) || kr_node_size(json) != 2 ||
 		!kr_node_is(kr_node_at(json, 0), KR_NODE_INT) ||
 		!(kr_node_is(returned, KR_NODE_INT) || (open && kr_node_is(returned, KR_NODE_NULL))))
-		return wrong_type(n, json, what,
+		return kr_native_wrong(n, json, what,
 			open ? "[invoked, returned], two integers, or null for a return that never came"
 			     : "[invoked, returned], two integers");
 	out[0] = kr_node_at(json, 0)->integer;

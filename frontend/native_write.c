@@ -281,26 +281,24 @@ enum kr_status kr_native_write_flush(struct kr_native_writer *w, bool all)
 
 static enum kr_status write_transactions(struct kr_native_writer *w, struct kr_ctx *ctx)
 {
-	enum kr_status status = KR_OK;
-
-	for (uint32_t t = 0; t < w->h->txns.n && !status; t++) {
+	for (uint32_t t = 0; t < w->h->txns.n; t++) {
 		kr_native_write_txn(w, w->order ? w->order[t] : (kr_txn){t});
-		if (!(status = kr_native_write_flush(w, false)))
-			status = kr_ctx_tick(ctx);
+		KR_TRY(kr_native_write_flush(w, false));
+		KR_TRY(kr_ctx_tick(ctx));
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status write_lines(struct kr_native_writer *w, struct kr_ctx *ctx)
 {
 	put_header(w);
-	enum kr_status status = w->stream ? kr_native_write_events(w, ctx) : write_transactions(w, ctx);
-	for (uint32_t i = 0; i < w->h->version_orders.n && !status; i++) {
+	KR_TRY(w->stream ? kr_native_write_events(w, ctx) : write_transactions(w, ctx));
+	for (uint32_t i = 0; i < w->h->version_orders.n; i++) {
 		put_version_order(w, &w->h->version_orders.at[i]);
-		if (!(status = kr_native_write_flush(w, false)))
-			status = kr_ctx_tick(ctx);
+		KR_TRY(kr_native_write_flush(w, false));
+		KR_TRY(kr_ctx_tick(ctx));
 	}
-	return status ? status : kr_native_write_flush(w, true);
+	return kr_native_write_flush(w, true);
 }
 
 static enum kr_status write_all(struct kr_native_writer *w, struct kr_ctx *ctx)

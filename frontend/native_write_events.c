@@ -6,7 +6,7 @@
  * order; then all lines are sorted. Cost: a sort, and 24 bytes a line. */
 #include "frontend/native_write_work.h"
 
-#include <stdlib.h>
+#include "base/order.h"
 
 enum what { BEGIN, ENTRY, END, WHOLE, OVER };
 
@@ -95,14 +95,7 @@ static bool add_txn(struct lines *l, kr_txn t)
 	return add(l, txn->session, (struct line){.txn = t.i, .what = END}, &end);
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct line *x = a, *y = b;
-
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
-}
+KR_BY_BOTH(compare, struct line, time, number);
 
 static enum kr_status gather(struct lines *l, struct kr_ctx *ctx)
 {

@@ -1,5 +1,4 @@
-/* The native writer's operations. Each kind has a function that writes its arguments, found in a table, so
- * that a new kind is a row. What failed or was undone stands where the trace had it. */
+/* The native writer's operations. What failed or was undone stands where the trace had it. */
 #include "frontend/native_write_work.h"
 
 void kr_native_write_unsupported(struct kr_native_writer *w, const char *what)
@@ -9,9 +8,10 @@ void kr_native_write_unsupported(struct kr_native_writer *w, const char *what)
 			kr_err_set(w->err, KR_UNSUPPORTED, "%s cannot be written in the native format", what);
 }
 
-static void put_bool_flag(struct kr_native_writer *w, const struct kr_operation *op)
+static void put_next(struct kr_native_writer *w, kr_value value)
 {
-	kr_native_write_bit(w, op->flags & KR_OPF_DONE ? ", true" : ", false");
+	kr_native_write_bit(w, ", ");
+	kr_native_write_value(w, value);
 }
 
 static void put_rows(struct kr_native_writer *w, const struct kr_scan *scan)
@@ -21,8 +21,7 @@ static void put_rows(struct kr_native_writer *w, const struct kr_scan *scan)
 		const struct kr_row *row = &w->h->rows.at[scan->row_first + r];
 		kr_native_write_bit(w, r == 0 ? "[" : ", [");
 		kr_native_write_key(w, row->key);
-		kr_native_write_bit(w, ", ");
-		kr_native_write_value(w, row->value);
+		put_next(w, row->value);
 		kr_native_write_bit(w, "]");
 	}
 	kr_native_write_bit(w, "]");
@@ -116,52 +115,28 @@ static void put_where(struct kr_native_writer *w, const struct kr_scan *scan)
 	kr_native_write_bit(w, "}");
 }
 
-static void put_key_value(struct kr_native_writer *w, const struct kr_operation *op)
+/* of all that names a key, but reads */
+static void put_write(struct kr_native_writer *w, const struct kr_operation *op)
 {
+	bool known = op->flags & KR_OPF_KNOWN, cas = op->kind == KR_OP_CAS;
+
 	kr_native_write_key(w, op->key);
-	kr_native_write_bit(w, ", ");
-	kr_native_write_value(w, op->a);
+	if (op->kind != KR_OP_DELETE)
+		put_next(w, op->a);
+	if (cas || (op->kind == KR_OP_INC && known))
+		put_next(w, op->b);
+	if (cas || op->kind == KR_OP_INSERT || (op->kind == KR_OP_DELETE && known))
+		kr_native_write_bit(w, op->flags & KR_OPF_DONE ? ", true" : ", false");
 }
 
 static void put_read(struct kr_native_writer *w, const struct kr_operation *op)
 {
-	if (!(op->flags & KR_OPF_KNOWN)) {
-		kr_native_write_key(w, op->key);
+	kr_native_write_key(w, op->key);
+	if (!(op->flags & KR_OPF_KNOWN))
 		return;
-	}
-	put_key_value(w, op);
+	put_next(w, op->a);
 	if (kr_history_value(w->h, op->a)->type == KR_VALUE_OBJECT && !w->attributes)
 		kr_native_write_bit(w, ", {}"); /* so that the value is not taken for attributes */
-}
-
-static void put_delete(struct kr_native_writer *w, const struct kr_operation *op)
-{
-	kr_native_write_key(w, op->key);
-	if (op->flags & KR_OPF_KNOWN)
-		put_bool_flag(w, op);
-}
-
-static void put_insert(struct kr_native_writer *w, const struct kr_operation *op)
-{
-	put_key_value(w, op);
-	put_bool_flag(w, op);
-}
-
-static void put_cas(struct kr_native_writer *w, const struct kr_operation *op)
-{
-	put_key_value(w, op);
-	kr_native_write_bit(w, ", ");
-	kr_native_write_value(w, op->b);
-	put_bool_flag(w, op);
-}
-
-static void put_inc(struct kr_native_writer *w, const struct kr_operation *op)
-{
-	put_key_value(w, op);
-	if (op->flags & KR_OPF_KNOWN) {
-		kr_native_write_bit(w, ", ");
-		kr_native_write_value(w, op->b);
-	}
 }
 
 static void put_range(struct kr_native_writer *w, const struct kr_operation *op)
@@ -169,8 +144,7 @@ static void put_range(struct kr_native_writer *w, const struct kr_operation *op)
 	const struct kr_scan *scan = &w->h->scans.at[op->scan];
 
 	kr_native_write_value(w, scan->low);
-	kr_native_write_bit(w, ", ");
-	kr_native_write_value(w, scan->high);
+	put_next(w, scan->high);
 	put_rows(w, scan);
 	if (scan->limit >= 0)
 		kr_str_format(w->out, ", {\"limit\": %lld%s}", (long long)scan->limit,
@@ -258,25 +232,15 @@ static void put_attributes(struct kr_native_writer *w, const struct kr_attr *att
 static void put_operation(struct kr_native_writer *w, const struct kr_operation *op,
 	const struct kr_attr *attr, bool time)
 {
-	static void (*const arguments[KR_OP_KINDS])(struct kr_native_writer * w,
-		const struct kr_operation *op) = {
-		[KR_OP_READ] = put_read,
-		[KR_OP_WRITE] = put_key_value,
-		[KR_OP_DELETE] = put_delete,
-		[KR_OP_INSERT] = put_insert,
-		[KR_OP_CAS] = put_cas,
-		[KR_OP_INC] = put_inc,
-		[KR_OP_APPEND] = put_key_value,
-		[KR_OP_ADD] = put_key_value,
-		[KR_OP_MAX] = put_key_value,
-		[KR_OP_RANGE] = put_range,
-		[KR_OP_SCAN] = put_scan,
-		[KR_OP_UPDATE] = put_scan,
-	};
-
 	w->attributes = attr != NULL;
 	kr_str_format(w->out, "[\"%s\", ", kr_op_name(op->kind));
-	arguments[op->kind](w, op);
+	switch (op->kind) {
+	case KR_OP_READ: put_read(w, op); break;
+	case KR_OP_RANGE: put_range(w, op); break;
+	case KR_OP_SCAN:
+	case KR_OP_UPDATE: put_scan(w, op); break;
+	default: put_write(w, op);
+	}
 	if (attr) {
 		kr_native_write_bit(w, ", ");
 		put_attributes(w, attr, time);

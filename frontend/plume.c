@@ -47,8 +47,7 @@ static enum kr_status read_line(struct plume *p, const char *text, size_t length
 
 	kr_value name = kr_history_int(p->h, part[0]), value = kr_history_int(p->h, part[1]);
 
-	if (name.i == KR_NONE || kr_gather_txn(&p->gather, part[2], part[3], part[3] == -1, number, &txn))
-		return KR_NOMEM;
+	KR_TRY(kr_gather_txn(&p->gather, part[2], part[3], part[3] == -1, number, &txn));
 	return kr_gather_op(&p->gather, txn, text[0] == 'w' ? KR_OP_WRITE : KR_OP_READ,
 		kr_history_key(p->h, name), value);
 }
@@ -63,9 +62,8 @@ static enum kr_status read_lines(struct plume *p, struct kr_source *source)
 		uint32_t number = kr_source_line_number(source);
 		if (length == 0)
 			continue;
-		status = kr_foreign_forgive(p->h, read_line(p, line, length, number), p->err);
-		if (status || (status = kr_ctx_tick(p->ctx)))
-			return status;
+		KR_TRY(kr_foreign_forgive(p->h, read_line(p, line, length, number), p->err));
+		KR_TRY(kr_ctx_tick(p->ctx));
 	}
 	return status;
 }
@@ -81,7 +79,7 @@ static enum kr_status read_plume(struct kr_ctx *ctx, const char *path, struct kr
 	if (!(status = read_lines(&p, source)))
 		status = kr_gather_finish(&p.gather, ctx, err);
 	kr_gather_done(&p.gather);
-	return status ? status : kr_foreign_zero_is_initial(ctx, h, err);
+	return status ? status : kr_foreign_zeros(ctx, h, true, err);
 }
 
 static int sniff(const char *path, const char *head, size_t length)
@@ -97,7 +95,6 @@ const struct kr_format kr_format_plume = {
 	.aliases = "polysi isovista plume-text",
 	.title = "text of Plume, PolySI and IsoVista: r(key,value,session,transaction)",
 	.source = "docs/formats/plume.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_plume,
 };

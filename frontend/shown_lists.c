@@ -87,18 +87,19 @@ static enum kr_status index_txn(struct finder *f, kr_txn t)
 static enum kr_status index_all(struct finder *f)
 {
 	const struct kr_history *h = f->h;
-	enum kr_status status = kr_elements_name_added(&f->numbered, f->ctx);
 	struct kr_items items;
 
-	for (kr_key k = {0}; k.i < h->keys.n && !status; k.i++) {
-		status = is_list(f, k) ? kr_elements_split(&f->numbered, h->keys.at[k.i].initial, &items)
-				       : KR_OK;
-		for (uint32_t i = 0; is_list(f, k) && !status && i < items.n; i++)
-			status = add(f, k, items.at[i], (kr_txn){KR_NONE}) ? KR_OK : KR_NOMEM;
+	KR_TRY(kr_elements_name_added(&f->numbered, f->ctx));
+	for (kr_key k = {0}; k.i < h->keys.n; k.i++) {
+		if (!is_list(f, k))
+			continue;
+		KR_TRY(kr_elements_split(&f->numbered, h->keys.at[k.i].initial, &items));
+		for (uint32_t i = 0; i < items.n; i++)
+			KR_TRY(add(f, k, items.at[i], (kr_txn){KR_NONE}) ? KR_OK : KR_NOMEM);
 	}
-	for (kr_txn t = {0}; t.i < h->txns.n && !status; t.i++)
-		status = index_txn(f, t);
-	return status;
+	for (kr_txn t = {0}; t.i < h->txns.n; t.i++)
+		KR_TRY(index_txn(f, t));
+	return KR_OK;
 }
 
 /* ---- lists ---- */

@@ -336,10 +336,8 @@ void kr_source_free(struct kr_source *s)
 
 enum kr_status kr_source_head(struct kr_source *s, const char **head, size_t *length, struct kr_err *err)
 {
-	enum kr_status status = begin_text(s, err);
-
-	if (status || (status = fill_up(s, HEAD_SIZE, err)))
-		return status;
+	KR_TRY(begin_text(s, err));
+	KR_TRY(fill_up(s, HEAD_SIZE, err));
 	*head = s->out + s->at;
 	*length = s->end - s->at < HEAD_SIZE ? s->end - s->at : HEAD_SIZE;
 	return KR_OK;

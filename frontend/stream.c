@@ -119,14 +119,5 @@ enum kr_status kr_stream_next(struct kr_stream *s, struct kr_source *source, boo
 	return status ? status : kr_ctx_tick(s->ctx);
 }
 
-uint32_t kr_stream_open(const struct kr_stream *s)
-{
-	uint32_t open = 0;
-
-	for (uint32_t i = 0; i < s->native.open.n; i++)
-		open += s->native.open.at[i].open;
-	return open;
-}
-
 void kr_stream_keep(struct kr_stream *s, kr_value value) { kr_history_keep(&s->h, value); }
 void kr_stream_release(struct kr_stream *s, kr_value value) { kr_history_release(&s->h, value); }

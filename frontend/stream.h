@@ -38,9 +38,6 @@ enum kr_status kr_stream_line(struct kr_stream *stream, const char *text, size_t
 enum kr_status kr_stream_next(struct kr_stream *stream, struct kr_source *source, bool *more,
 	struct kr_err *err);
 
-/* Transactions that have begun and not ended. */
-uint32_t kr_stream_open(const struct kr_stream *stream);
-
 /* Counting. KR_ABSENT, and names of keys and sessions, may be kept and released, too. */
 void kr_stream_keep(struct kr_stream *stream, kr_value value);
 void kr_stream_release(struct kr_stream *stream, kr_value value);

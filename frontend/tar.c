@@ -215,10 +215,8 @@ static int sniff(const char *path, const char *head, size_t length)
 
 const struct kr_format kr_format_tar = {
 	.name = "tar",
-	.aliases = NULL,
 	.title = "archive of a Jepsen test: the history in it",
 	.source = "docs/formats/elle.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_tar,
 };

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 struct stamp {
 	int64_t physical, logical, rank;
 };
@@ -60,22 +62,19 @@ static enum kr_status read_op(struct kr_forms *f, uint32_t op)
 	uint32_t fields[3], line = f->nodes.at[op].line;
 	kr_value value = KR_ABSENT;
 	kr_key key;
-	char type[8] = "", found[80];
+	char type[8] = "";
 	size_t i = 0;
 
 	if (f->nodes.at[op].type != KR_FORM_MAP)
-		return kr_forms_bad(f, line, "the operation is %s, expected an object",
-			kr_form_found(f, op, found));
+		return kr_forms_wrong(f, line, "the operation is", op, "an object");
 	KR_TRY(kr_forms_fields(f, op, names, fields, 3));
-	if (fields[0] != KR_NONE && f->nodes.at[fields[0]].type == KR_FORM_STRING &&
-		f->nodes.at[fields[0]].length < sizeof type)
+	if (kr_form_type(f, fields[0]) == KR_FORM_STRING && f->nodes.at[fields[0]].length < sizeof type)
 		for (uint32_t c = 0; c < f->nodes.at[fields[0]].length; c++)
 			type[c] = (char)(f->nodes.at[fields[0]].text[c] | 0x20);
 	while (i < KR_COUNT(kinds) && strcmp(kinds[i].name, type) != 0)
 		i++;
 	if (i == KR_COUNT(kinds))
-		return kr_forms_bad(f, line, "\"t\" is %s, expected \"w\", \"r\" or \"a\"",
-			kr_form_found(f, fields[0], found));
+		return kr_forms_wrong_field(f, line, names[0], fields[0], "\"w\", \"r\" or \"a\"");
 	if (fields[1] == KR_NONE)
 		return kr_forms_bad(f, line, "the operation has no key \"k\"");
 	unquote(f, fields[1]);
@@ -93,27 +92,21 @@ static enum kr_status read_stamp(struct kr_forms *f, uint32_t form, const char *
 {
 	static const char *const names[] = {"p", "l"};
 	uint32_t fields[2] = {KR_NONE, KR_NONE};
-	char found[80];
-	KR_TRY(form == KR_NONE || f->nodes.at[form].type != KR_FORM_MAP
-			? KR_OK
-			: kr_forms_fields(f, form, names, fields, 2));
+
+	if (kr_form_type(f, form) == KR_FORM_MAP)
+		KR_TRY(kr_forms_fields(f, form, names, fields, 2));
 	if (!get_int(f, fields[0], &out->physical) || !get_int(f, fields[1], &out->logical))
-		return kr_forms_bad(f, f->nodes.at[form == KR_NONE ? 0 : form].line,
-			"\"%s\" is %s, expected {\"p\": integer, \"l\": integer}", what,
-			kr_form_found(f, form, found));
+		return kr_forms_wrong_field(f, f->nodes.at[form == KR_NONE ? 0 : form].line, what, form,
+			"{\"p\": integer, \"l\": integer}");
 	return KR_OK;
 }
 
 static enum kr_status take_name(struct kr_forms *f, uint32_t form, const char *what, kr_value *out)
 {
-	char found[80];
-
 	if (form != KR_NONE)
 		unquote(f, form);
-	if (form == KR_NONE ||
-		(f->nodes.at[form].type != KR_FORM_INT && f->nodes.at[form].type != KR_FORM_STRING))
-		return kr_forms_bad(f, f->nodes.at[0].line, "\"%s\" is %s, expected an integer or a string",
-			what, kr_form_found(f, form, found));
+	if (kr_form_type(f, form) != KR_FORM_INT && kr_form_type(f, form) != KR_FORM_STRING)
+		return kr_forms_wrong_field(f, f->nodes.at[0].line, what, form, "an integer or a string");
 	return kr_forms_value(f, form, out);
 }
 
@@ -122,11 +115,8 @@ static enum kr_status add_txn(struct timekiller *k, struct kr_transaction txn, c
 	struct kr_history *h = k->f.h;
 	uint32_t count = h->txns.n;
 	struct kr_white_box white_box = {.snapshot = stamps[0].physical, .commit_ts = stamps[1].physical};
-	enum kr_status status = kr_foreign_add(h, txn, &white_box, k->f.err);
-
-	if (status || h->txns.n == count)
-		return status;
-	for (int i = 0; i < 2; i++)
+	KR_TRY(kr_foreign_add(h, txn, &white_box, k->f.err));
+	for (int i = 0; i < 2 && h->txns.n > count; i++) /* it was not left out */
 		KR_TRY(kr_vec_add(h->mem, &k->stamps, stamps[i]));
 	return KR_OK;
 }
@@ -141,19 +131,16 @@ static enum kr_status read_txn(struct timekiller *k)
 	struct stamp stamps[2] = {0};
 	uint32_t fields[5];
 	kr_value session;
-	char found[80];
 
 	if (f->nodes.at[0].type != KR_FORM_MAP)
-		return kr_forms_bad(f, txn.line, "found %s, expected a transaction: an object",
-			kr_form_found(f, 0, found));
+		return kr_forms_wrong(f, txn.line, "found", 0, "a transaction: an object");
 	KR_TRY(kr_forms_fields(f, 0, names, fields, 5));
 	KR_TRY(take_name(f, fields[0], "tid", &txn.id));
 	KR_TRY(take_name(f, fields[1], "sid", &session));
 	KR_TRY(read_stamp(f, fields[2], "sts", &stamps[0]));
 	KR_TRY(read_stamp(f, fields[3], "cts", &stamps[1]));
-	if (fields[4] == KR_NONE || f->nodes.at[fields[4]].type != KR_FORM_LIST)
-		return kr_forms_bad(f, txn.line, "\"ops\" is %s, expected an array",
-			kr_form_found(f, fields[4], found));
+	if (kr_form_type(f, fields[4]) != KR_FORM_LIST)
+		return kr_forms_wrong_field(f, txn.line, names[4], fields[4], "an array");
 	for (uint32_t at = fields[4] + 1; at < f->nodes.at[fields[4]].end; at = f->nodes.at[at].end)
 		KR_TRY(read_op(f, at));
 	txn.session = kr_history_session(f->h, session);
@@ -166,9 +153,7 @@ static int compare_stamps(const void *a, const void *b)
 {
 	const struct stamp *x = *(struct stamp *const *)a, *y = *(struct stamp *const *)b;
 
-	if (x->physical != y->physical)
-		return x->physical < y->physical ? -1 : 1;
-	return x->logical == y->logical ? 0 : x->logical < y->logical ? -1 : 1;
+	return kr_then(KR_ORDER(x->physical, y->physical), KR_ORDER(x->logical, y->logical));
 }
 
 static enum kr_status rank_stamps(struct timekiller *k)
@@ -197,13 +182,14 @@ static enum kr_status set_stamps(struct timekiller *k)
 	for (uint32_t i = 0; i < k->stamps.n; i++)
 		plain = plain && k->stamps.at[i].logical == 0;
 
-	enum kr_status status = plain ? KR_OK : rank_stamps(k);
-
-	for (uint32_t t = 0; t < h->txns.n && !plain && !status; t++) {
+	if (plain)
+		return KR_OK;
+	KR_TRY(rank_stamps(k));
+	for (uint32_t t = 0; t < h->txns.n; t++) {
 		h->white_box.at[t].snapshot = k->stamps.at[2 * t].rank;
 		h->white_box.at[t].commit_ts = k->stamps.at[2 * t + 1].rank;
 	}
-	return status;
+	return KR_OK;
 }
 
 static enum kr_status read_all(struct timekiller *k)
@@ -212,14 +198,14 @@ static enum kr_status read_all(struct timekiller *k)
 	char bracket;
 	bool found;
 	KR_TRY(kr_forms_enter(f, &bracket));
-	enum kr_status status = KR_OK;
 	if (bracket != '[')
 		return kr_forms_bad(f, f->line, "expected an array of transactions");
-	while (!(status = kr_forms_next(f, &found)) && found) {
-		KR_TRY(kr_foreign_forgive(f->h, read_txn(k), f->err));
-	}
-	if (status || (status = kr_forms_next(f, &found)))
-		return status;
+	do {
+		KR_TRY(kr_forms_next(f, &found));
+		if (found)
+			KR_TRY(kr_foreign_forgive(f->h, read_txn(k), f->err));
+	} while (found);
+	KR_TRY(kr_forms_next(f, &found));
 	return found ? kr_forms_bad(f, f->nodes.at[0].line,
 			       "more text after the array, expected the end of the file")
 		     : set_stamps(k);
@@ -236,7 +222,7 @@ static enum kr_status read_timekiller(struct kr_ctx *ctx, const char *path, stru
 		status = read_all(&k);
 	kr_vec_done(h->mem, &k.stamps);
 	kr_forms_done(&k.f);
-	return status ? status : kr_foreign_zero_is_absent(ctx, h);
+	return status ? status : kr_foreign_zeros(ctx, h, false, NULL);
 }
 
 static int sniff(const char *path, const char *head, size_t length)
@@ -257,7 +243,6 @@ const struct kr_format kr_format_timekiller = {
 	.aliases = "chronos aion timekiller-kv timekiller-list",
 	.title = "TimeKiller's JSON (Chronos, Aion): transactions with timestamps",
 	.source = "docs/formats/timekiller.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_timekiller,
 };

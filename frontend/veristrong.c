@@ -68,7 +68,6 @@ static enum kr_status read_op(struct veristrong *v)
 	int64_t session, id, key, element;
 	uint32_t txn;
 	kr_value a = KR_ABSENT;
-	enum kr_status status = KR_OK;
 
 	KR_TRY(read_int(v, "expected a session, an integer of 64 bits", &session));
 
@@ -82,32 +81,29 @@ static enum kr_status read_op(struct veristrong *v)
 	v->at++;
 	KR_TRY(read_int(v, "expected a key, an integer of 64 bits", &key));
 	if (kind == 'R') {
-		status = read_list(v, &a);
-	} else if (!(status = read_int(v, "expected an element, an integer of 64 bits", &element))) {
+		KR_TRY(read_list(v, &a));
+	} else {
+		KR_TRY(read_int(v, "expected an element, an integer of 64 bits", &element));
 		a = kr_history_int(h, element);
 	}
-	if (status || (status = kr_gather_txn(&v->gather, session, id, false, line, &txn)))
-		return status;
+	KR_TRY(kr_gather_txn(&v->gather, session, id, false, line, &txn));
 	if (v->gather.txns.at[txn].session.i != v->gather.session.i)
 		return bad(v,
 			"the transaction is of another session than before, expected that of its first "
 			"operation");
 
-	kr_value name = kr_history_int(h, key);
-
-	return name.i == KR_NONE ? KR_NOMEM
-				 : kr_gather_op(&v->gather, txn, kind == 'R' ? KR_OP_READ : KR_OP_APPEND,
-					   kr_history_key(h, name), a);
+	return kr_gather_op(&v->gather, txn, kind == 'R' ? KR_OP_READ : KR_OP_APPEND,
+		kr_history_key(h, kr_history_int(h, key)), a);
 }
 
 static enum kr_status read_ops(struct veristrong *v, const char *end)
 {
 	int64_t count;
-	enum kr_status status = read_int(v, "expected the number of operations, an integer", &count);
 
-	if (!status && count < 0)
+	KR_TRY(read_int(v, "expected the number of operations, an integer", &count));
+	if (count < 0)
 		return bad(v, "expected the number of operations, not a negative one");
-	for (int64_t i = 0; !status && i < count; i++) {
+	for (int64_t i = 0; i < count; i++) {
 		skip_blanks(v);
 		if (v->at == end) {
 			kr_err_set(v->err, KR_BAD,
@@ -116,11 +112,9 @@ static enum kr_status read_ops(struct veristrong *v, const char *end)
 			kr_err_at(v->err, v->gather.h->files.at[0], v->line, 0);
 			return KR_BAD;
 		}
-		if (!(status = read_op(v)))
-			status = kr_ctx_tick(v->ctx);
+		KR_TRY(read_op(v));
+		KR_TRY(kr_ctx_tick(v->ctx));
 	}
-	if (status)
-		return status;
 	skip_blanks(v);
 	return v->at == end ? KR_OK
 			    : bad(v, "more text after the last operation, expected the end of the file");
@@ -132,15 +126,13 @@ static enum kr_status read_veristrong(struct kr_ctx *ctx, const char *path, stru
 	struct veristrong v = {.ctx = ctx, .err = err, .line = 1};
 	char *text;
 	size_t length;
-	enum kr_status status = kr_source_rest(source, &text, &length, err);
-
 	(void)path;
-	if (status)
-		return status;
+	KR_TRY(kr_source_rest(source, &text, &length, err));
 	v.at = text;
 	kr_gather_init(&v.gather, h);
 	kr_str_init(&v.list, h->mem);
-	if (!(status = read_ops(&v, text + length)))
+	enum kr_status status = read_ops(&v, text + length);
+	if (!status)
 		status = kr_gather_finish(&v.gather, ctx, err);
 	kr_str_done(&v.list);
 	kr_gather_done(&v.gather);
@@ -173,7 +165,6 @@ const struct kr_format kr_format_veristrong = {
 	.aliases = "veristrong-list elle-list-append",
 	.title = "VeriStrong's text of list histories: SESSION TXN A KEY ELEMENT, or R KEY and a list",
 	.source = "docs/formats/veristrong.md",
-	.folder = false,
 	.sniff = sniff,
 	.read = read_veristrong,
 };

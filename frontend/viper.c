@@ -8,7 +8,6 @@
  * pass. */
 #include "frontend/foreign.h"
 
-#include <dirent.h>
 #include <string.h>
 
 struct viper {
@@ -23,29 +22,21 @@ static enum kr_status bad_op(struct kr_forms *f, uint32_t op, const char *expect
 	return kr_forms_bad(f, f->nodes.at[op].line, "bad operation, expected %s", expected);
 }
 
-/* A value read: null and "nil" are absent. */
-static enum kr_status take_read(struct kr_forms *f, uint32_t form, kr_value *out)
-{
-	if (kr_form_is(f, form, "nil")) {
-		*out = KR_ABSENT;
-		return KR_OK;
-	}
-	return kr_forms_value(f, form, out);
-}
-
+/* Null and "nil" are absent. */
 static enum kr_status read_read(struct kr_forms *f, kr_key key, uint32_t form)
 {
-	kr_value value;
-	KR_TRY(take_read(f, form, &value));
+	kr_value value = KR_ABSENT;
 
+	if (!kr_form_is(f, form, "nil"))
+		KR_TRY(kr_forms_value(f, form, &value));
 	return kr_foreign_op(f->h, KR_OP_READ, key, value, true);
 }
 
 static enum kr_status read_write(struct kr_forms *f, enum kr_op_kind kind, kr_key key, uint32_t form)
 {
 	kr_value value;
-	KR_TRY(kr_forms_value(f, form, &value));
 
+	KR_TRY(kr_forms_value(f, form, &value));
 	if (value.i == KR_ABSENT.i)
 		return bad_op(f, form, "a value that is written, not null");
 	return kr_foreign_op(f->h, kind, key, value, false);
@@ -104,7 +95,6 @@ static enum kr_status read_op(struct kr_forms *f, uint32_t list)
 	enum { MOST_PARTS = 8 };
 	uint32_t parts[MOST_PARTS], count = 0;
 	kr_key key;
-	enum kr_status status;
 
 	if (f->nodes.at[list].type != KR_FORM_LIST)
 		return bad_op(f, list, "a list: [\"r\", key, value, dead]");
@@ -128,9 +118,9 @@ static enum kr_status read_op(struct kr_forms *f, uint32_t list)
 		return bad_op(f, list, "\"r\", \"w\", \"i\", \"d\", \"range\" or \"append\" first");
 	if (count < 6)
 		return bad_op(f, list, "[\"i\" or \"d\", key, value, value read, dead, succeeded]");
-	if ((status = read_read(f, key, parts[3])) || f->nodes.at[parts[5]].type == KR_FORM_FALSE)
-		return status;
-	return read_write(f, KR_OP_WRITE, key, parts[2]);
+	KR_TRY(read_read(f, key, parts[3]));
+	return f->nodes.at[parts[5]].type == KR_FORM_FALSE ? KR_OK
+							   : read_write(f, KR_OP_WRITE, key, parts[2]);
 }
 
 /* What the operations pushed since the last transaction say becomes the keys' initial values. */
@@ -169,12 +159,12 @@ static enum kr_status read_txn(struct viper *v, struct kr_forms *f, kr_session s
 	KR_TRY(kr_forms_fields(f, 0, names, fields, 3));
 	if (fields[2] != KR_NONE && !kr_form_is(f, fields[2], "ok"))
 		return KR_OK;
-	if (fields[0] == KR_NONE || f->nodes.at[fields[0]].type != KR_FORM_LIST)
+	if (kr_form_type(f, fields[0]) != KR_FORM_LIST)
 		return kr_forms_bad(f, txn.line, "expected \"value\", a list of operations");
 	for (uint32_t at = fields[0] + 1; at < f->nodes.at[fields[0]].end && !status;
 		at = f->nodes.at[at].end)
 		status = read_op(f, at);
-	if (!status && (fields[1] == KR_NONE || f->nodes.at[fields[1]].type != KR_FORM_TRUE))
+	if (!status && kr_form_type(f, fields[1]) != KR_FORM_TRUE)
 		return kr_foreign_add(v->h, txn, NULL, v->err);
 	return kr_foreign_forgive(v->h, status ? status : take_initial(v, f), v->err);
 }
@@ -191,10 +181,10 @@ static enum kr_status read_forms(struct viper *v, struct kr_source *source, cons
 		uint32_t field = KR_NONE;
 		if (f.nodes.at[0].type == KR_FORM_MAP)
 			status = kr_forms_fields(&f, 0, names, &field, 1);
-		first_initial = field != KR_NONE && f.nodes.at[field].type == KR_FORM_TRUE;
+		first_initial = kr_form_type(&f, field) == KR_FORM_TRUE;
 		if (!status && session.i == KR_NONE && !first_initial) {
 			kr_value text = kr_history_text(v->h, KR_VALUE_STRING, name, kr_foreign_stem(name));
-			session = text.i == KR_NONE ? (kr_session){KR_NONE} : kr_history_session(v->h, text);
+			session = kr_history_session(v->h, text);
 			status = session.i == KR_NONE ? KR_NOMEM : KR_OK;
 		}
 		if (!status)
@@ -206,8 +196,9 @@ static enum kr_status read_forms(struct viper *v, struct kr_source *source, cons
 
 static bool is_log(const char *name) { return name[0] == 'J' && kr_foreign_stem(name) != 0; }
 
-static enum kr_status read_log(struct viper *v, const char *folder, const char *name)
+static enum kr_status read_log(void *data, const char *folder, const char *name)
 {
+	struct viper *v = data;
 	uint32_t file = v->h->files.n;
 	const char *path = kr_foreign_file(v->h, folder, name);
 	struct kr_source *source;
@@ -223,42 +214,23 @@ static enum kr_status read_viper(struct kr_ctx *ctx, const char *path, struct kr
 	struct kr_history *h, struct kr_err *err)
 {
 	struct viper v = {.ctx = ctx, .h = h, .err = err};
-	struct kr_foreign_names names = {0};
-	enum kr_status status = kr_foreign_list(h, path, is_log, &names, err);
+	enum kr_status status = kr_foreign_logs(ctx, h, path, is_log, read_log, &v, err);
 
 	(void)source;
-	for (uint32_t i = 0; !status && i < names.n; i++) {
-		status = read_log(&v, path, names.at[i]);
-		kr_ctx_progress(ctx, "reading", i + 1, names.n);
-	}
-	kr_vec_done(h->mem, &names);
 	h->initial = v.initial ? KR_INITIAL_GIVEN : KR_INITIAL_UNWRITTEN;
-	if (!status)
-		status = kr_foreign_zero_is_absent(ctx, h);
-	return status;
+	return status ? status : kr_foreign_zeros(ctx, h, false, NULL);
 }
 
 /* A folder with a J*.log file that begins with a brace. */
 static int sniff(const char *path, const char *head, size_t length)
 {
-	DIR *dir = opendir(path);
-	int sure = 0;
-	const struct dirent *entry;
-
 	(void)head;
 	(void)length;
-	if (!dir)
-		return 0;
-	while (sure == 0 && (entry = readdir(dir)) != NULL)
-		if (is_log(entry->d_name) && kr_foreign_first(dirfd(dir), entry->d_name) == '{')
-			sure = 90;
-	(void)closedir(dir);
-	return sure;
+	return kr_foreign_starts(path, is_log, '{') == 2 ? 90 : 0;
 }
 
 const struct kr_format kr_format_viper = {
 	.name = "viper",
-	.aliases = NULL,
 	.title = "Viper's logs: a folder of J*.log files, one per client, JSON or EDN",
 	.source = "docs/formats/viper.md",
 	.folder = true,

@@ -6,8 +6,7 @@
  * numbered, which keeps which are equal. The text is in memory whole. Cost: linear, plus the sorting of
  * moments. */
 #include "frontend/write.h"
-
-#include <stdlib.h>
+#include "base/order.h"
 
 struct moment {
 	int64_t at;
@@ -175,11 +174,7 @@ static int compare_moments(const void *a, const void *b)
 {
 	const struct moment *x = a, *y = b;
 
-	if (x->at != y->at)
-		return x->at < y->at ? -1 : 1;
-	if (x->end != y->end)
-		return x->end ? 1 : -1;
-	return x->txn < y->txn ? -1 : x->txn > y->txn;
+	return kr_then(KR_ORDER(x->at, y->at), kr_then(x->end - y->end, KR_ORDER(x->txn, y->txn)));
 }
 
 static void put_outcome(struct writing *w, uint32_t t)
