@@ -1,0 +1,675 @@
+/* A focused random walk (as WalkSAT: Selman, Kautz, Cohen, AAAI 1994), of orders instead of assignments. What
+ * is wrong in a serial order of transactions are observations for which the newest version before them is
+ * none of their candidates, and pairs that stand against the order that was asked for. One of these is picked
+ * at random, and of those who have part in it one moves to where it would be right: a writer in between to
+ * before what was seen or behind the observer, the observer to right behind what it saw, or that to right
+ * before the observer. That may make others wrong; more of them than before are accepted by chance only, as
+ * in annealing. Known edges bind nobody on the way: all of them are kept when nothing is wrong any more. Of an
+ * order that is about right everywhere (seriate.h) few steps set right what is wrong; of one that is not, a
+ * transaction would have to wander through all of it.
+ *
+ * A step costs, for each key of the transaction, what its move passes there. */
+#include "backend/walk.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "backend/prefer.h"
+#include "backend/seriate.h"
+#include "base/order.h"
+#include "base/rng.h"
+
+/* A step that makes so much more wrong is never accepted. A transaction comes to stand near where it has to
+ * be, seldom further away than one in so many transactions. */
+enum { WORSE = 8, FAR = 40 };
+
+/* The temperature, in things that are wrong, falls again and again, within so many steps for each transaction
+ * and in so many parts: what is hard takes the hot ones, and what is not is lost in these. */
+static const double HOT = 0.9, COLD = 0.5;
+enum { PERIOD_EACH = 16, PARTS = 16 };
+
+/* Where fewer than one in so many observations are wrong to begin with, or more than so many, repair is the
+ * shorter way; of a small question either way is short. */
+enum { FEW = 4, MANY = 50000, SMALL = 256 };
+
+/* The walk ends when the last steps, so many for each transaction, have not made it better. */
+enum { STALL_EACH = 64 };
+
+/* What a transaction does to a key: it sees its newest version, then writes one. */
+struct access {
+	uint32_t key;
+	uint32_t first, end; /* its observations, in walk.seen */
+	uint32_t wrote;      /* a version; KR_NONE: none */
+};
+
+/* An access where it stands, with what most looks at it need. */
+struct placed {
+	uint32_t place, access;
+	uint32_t wrote; /* as in struct access */
+	uint32_t want; /* the version that its observation saw; NOTHING: it has none; SEVERAL: look at them */
+};
+
+enum { NOTHING = KR_NONE, SEVERAL = KR_NONE - 1 };
+
+/* `before` is to come before `after`. */
+struct pair {
+	uint32_t before, after;
+};
+
+struct walk {
+	struct kr_arena arena;
+	struct kr_candidate *w;
+	struct kr_ir *ir;
+	const struct kr_asg *asg;
+	struct kr_rng rng;
+	uint32_t *place;        /* per transaction, in the order */
+	uint32_t *access_first; /* per transaction, and one more: its accesses, by key */
+	KR_VEC(struct access) accesses;
+	uint32_t *seen;         /* observations of active transactions by access */
+	uint32_t *want;         /* per place of `seen`: the version that is its source, or KR_NONE: open */
+	uint32_t *placed_first; /* per key, and two more: its accesses by place */
+	struct placed *placed;
+	KR_VEC(struct pair) pairs;
+	uint32_t *pair_first, *pairs_of; /* per transaction */
+	/* what is wrong, and some that was: observations, and behind them pairs; per such thing 1 + where */
+	KR_VEC(uint32_t) wrong;
+	uint32_t *wrong_at;
+	struct moved {
+		uint32_t from, to;
+	} * moved; /* per access of the transaction that moves, in `placed` */
+	uint32_t cost, best;
+	uint64_t steps, best_at, part;
+	uint64_t chance[WORSE]; /* of a step that makes so much more wrong, of 2^64 */
+};
+
+bool kr_walk_fits(const struct kr_ir *ir)
+{
+	return ir->level->model == KR_NODES_TXN && kr_level_orders_reads(ir->level) &&
+		ir->nnodes == ir->asg->ntxns && ir->asg->norders == 0;
+}
+
+/* ---- what is wrong ---- */
+
+static bool sees(const struct walk *a, uint32_t at, uint32_t v)
+{
+	uint32_t want = a->want[at];
+	return want != KR_NONE ? want == v
+			       : kr_asg_in_set(a->asg, a->asg->obs[a->seen[at]].set, (kr_version){v});
+}
+
+/* The last access of the key in front of that one which writes, or KR_NONE. */
+static uint32_t last_write(const struct walk *a, uint32_t k, uint32_t at)
+{
+	while (at > a->placed_first[k])
+		if (a->placed[--at].wrote != KR_NONE)
+			return at;
+	return KR_NONE;
+}
+
+static uint32_t newest(const struct walk *a, uint32_t k, uint32_t at)
+{
+	uint32_t last = last_write(a, k, at);
+	return last == KR_NONE ? kr_asg_initial(a->asg, (kr_key){k}).i : a->placed[last].wrote;
+}
+
+static uint32_t count_wrong(const struct walk *a, const struct placed *p, uint32_t now)
+{
+	if (p->want != SEVERAL)
+		return p->want != NOTHING && p->want != now;
+	const struct access *x = &a->accesses.at[p->access];
+	uint32_t n = 0;
+	for (uint32_t j = x->first; j < x->end; j++)
+		n += !sees(a, j, now);
+	return n;
+}
+
+/* Observations of the accesses of key k in [from, to), and of those behind up to the next that writes. `now`:
+ * the newest version in front of them. */
+static uint32_t cost_of(const struct walk *a, uint32_t k, uint32_t from, uint32_t to, uint32_t now)
+{
+	uint32_t cost = 0;
+	for (uint32_t i = from; i < a->placed_first[k + 1]; i++) {
+		const struct placed *p = &a->placed[i];
+		cost += count_wrong(a, p, now);
+		if (p->wrote == KR_NONE)
+			continue;
+		if (i >= to)
+			break;
+		now = p->wrote;
+	}
+	return cost;
+}
+
+static enum kr_status note(struct walk *a, uint32_t thing)
+{
+	if (a->wrong_at[thing])
+		return KR_OK;
+	KR_TRY(kr_vec_add(&a->ir->ctx->mem, &a->wrong, thing));
+	a->wrong_at[thing] = a->wrong.n;
+	return KR_OK;
+}
+
+/* The same that cost_of counts. */
+static enum kr_status note_all(struct walk *a, uint32_t k, uint32_t from, uint32_t to)
+{
+	uint32_t now = newest(a, k, from);
+	for (uint32_t i = from; i < a->placed_first[k + 1]; i++) {
+		const struct placed *p = &a->placed[i];
+		const struct access *x = &a->accesses.at[p->access];
+		uint32_t end = count_wrong(a, p, now) > 0 ? x->end : x->first;
+		for (uint32_t j = x->first; j < end; j++)
+			if (!sees(a, j, now))
+				KR_TRY(note(a, a->seen[j]));
+		if (p->wrote == KR_NONE)
+			continue;
+		if (i >= to)
+			break;
+		now = p->wrote;
+	}
+	return KR_OK;
+}
+
+static bool is_against(const struct walk *a, uint32_t pair)
+{
+	return a->place[a->pairs.at[pair].before] >= a->place[a->pairs.at[pair].after];
+}
+
+static uint32_t count_against(const struct walk *a, uint32_t t)
+{
+	uint32_t n = 0;
+	for (uint32_t i = a->pair_first[t]; i < a->pair_first[t + 1]; i++)
+		n += is_against(a, a->pairs_of[i]);
+	return n;
+}
+
+/* ---- steps ---- */
+
+/* The first access of key k that stands at `place` or behind. They lie about evenly. */
+static uint32_t behind(const struct walk *a, uint32_t k, uint32_t place)
+{
+	uint32_t first = a->placed_first[k], end = a->placed_first[k + 1], step = 4, at;
+	uint32_t low = first + (uint32_t)((uint64_t)(end - first) * place >> 32), high = low;
+	while (low > first && a->placed[low - 1].place >= place) {
+		high = low;
+		low -= low - first < step ? low - first : step;
+		step *= 2;
+	}
+	while (high < end && a->placed[high].place < place) {
+		low = high;
+		high += end - high < step ? end - high : step;
+		step *= 2;
+	}
+	KR_BISECT(at, low, high, a->placed[at].place < place);
+	return at;
+}
+
+/* Where an access of key k stands. */
+static uint32_t find(const struct walk *a, uint32_t k, uint32_t place, uint32_t access)
+{
+	uint32_t at = behind(a, k, place);
+	while (a->placed[at].access != access)
+		at++;
+	return at;
+}
+
+static void shift(struct placed *at, uint32_t from, uint32_t to)
+{
+	struct placed moved = at[from];
+	if (from < to)
+		memmove(at + from, at + from + 1, (to - from) * sizeof *at);
+	else
+		memmove(at + to + 1, at + to, (from - to) * sizeof *at);
+	at[to] = moved;
+}
+
+/* Moves an access; returns by how much more is wrong. */
+static int move_access(struct walk *a, uint32_t access, uint32_t from, uint32_t to, struct moved *moved)
+{
+	uint32_t k = a->accesses.at[access].key, i = find(a, k, from, access), j = behind(a, k, to);
+	j -= j > i;
+	*moved = (struct moved){i, j};
+	if (i == j) {
+		a->placed[i].place = to;
+		return 0;
+	}
+	uint32_t low = i < j ? i : j, high = i < j ? j : i, now = newest(a, k, low);
+	int before = (int)cost_of(a, k, low, high + 1, now);
+	shift(a->placed, i, j);
+	a->placed[j].place = to;
+	return (int)cost_of(a, k, low, high + 1, now) - before;
+}
+
+static bool accepts(struct walk *a, int more)
+{
+	return more <= 0 || (more < WORSE && kr_rng_u64(&a->rng) < a->chance[more]);
+}
+
+static enum kr_status note_moved(struct walk *a, uint32_t t)
+{
+	const struct moved *m = a->moved;
+	for (uint32_t x = a->access_first[t]; x < a->access_first[t + 1]; x++, m++)
+		if (m->from != m->to)
+			KR_TRY(note_all(a, a->accesses.at[x].key, m->from < m->to ? m->from : m->to,
+				(m->from < m->to ? m->to : m->from) + 1));
+	for (uint32_t i = a->pair_first[t]; i < a->pair_first[t + 1]; i++)
+		if (is_against(a, a->pairs_of[i]))
+			KR_TRY(note(a, a->asg->nobs + a->pairs_of[i]));
+	return KR_OK;
+}
+
+/* Moves a transaction, or leaves it. */
+static enum kr_status move(struct walk *a, uint32_t t, uint32_t to)
+{
+	uint32_t from = a->place[t];
+	struct moved *m = a->moved;
+	int more = -(int)count_against(a, t);
+	for (uint32_t x = a->access_first[t]; x < a->access_first[t + 1]; x++)
+		more += move_access(a, x, from, to, m++);
+	a->place[t] = to;
+	more += (int)count_against(a, t);
+	if (accepts(a, more)) {
+		a->cost = (uint32_t)((int)a->cost + more);
+		return note_moved(a, t);
+	}
+	while (m-- > a->moved) {
+		shift(a->placed, m->to, m->from);
+		a->placed[m->from].place = from;
+	}
+	a->place[t] = from;
+	return KR_OK;
+}
+
+/* A little away from there; near much more often than far. */
+static uint32_t beside(struct walk *a, uint32_t place, bool behind)
+{
+	double way = pow(2 + 4.0 * a->asg->ntxns / FAR, kr_rng_double(&a->rng)) / 4 *
+			(UINT32_MAX / (a->asg->ntxns + 1.0)) +
+		1;
+	double x = behind ? place + way : place - way;
+	return x < 1 ? 1 : x > UINT32_MAX - 1.0 ? UINT32_MAX - 1 : (uint32_t)x;
+}
+
+/* Somewhere between two places, that are not in order or not apart: at the first. */
+static uint32_t between(struct walk *a, uint32_t low, uint32_t high)
+{
+	return high <= low + 1 ? low : low + 1 + (uint32_t)kr_rng_below(&a->rng, high - low - 1);
+}
+
+static uint32_t access_of(const struct walk *a, uint32_t t, uint32_t k)
+{
+	uint32_t x = a->access_first[t];
+	while (a->accesses.at[x].key != k)
+		x++;
+	return x;
+}
+
+/* One of the versions that the observation may have seen. */
+static kr_version pick_source(struct walk *a, uint32_t o)
+{
+	kr_version v = a->ir->source[o], x;
+	uint64_t n = 0;
+	if (v.i != KR_NONE)
+		return v;
+	for (kr_candidates it = kr_asg_candidates(a->asg, (kr_obs){o}); kr_asg_next(a->asg, &it, &x);) {
+		kr_txn t = a->asg->versions[x.i].writer;
+		if ((t.i == KR_NONE || a->w->active[t.i]) && kr_rng_below(&a->rng, ++n) == 0)
+			v = x;
+	}
+	return v;
+}
+
+/* A writer of the key between the two places of `placed`, neither of them; KR_NONE: there is none. */
+static uint32_t pick_between(struct walk *a, uint32_t low, uint32_t high)
+{
+	if (high <= low + 1)
+		return KR_NONE;
+	uint32_t start = low + 1 + (uint32_t)kr_rng_below(&a->rng, high - low - 1);
+	for (uint32_t i = start; i < high; i++)
+		if (a->placed[i].wrote != KR_NONE)
+			return i;
+	for (uint32_t i = start; i-- > low + 1;)
+		if (a->placed[i].wrote != KR_NONE)
+			return i;
+	return KR_NONE;
+}
+
+static uint32_t txn_of(const struct walk *a, uint32_t access)
+{
+	const struct access *x = &a->accesses.at[access];
+	return x->wrote != KR_NONE ? a->asg->versions[x->wrote].writer.i
+				   : a->asg->obs[a->seen[x->first]].txn.i;
+}
+
+/* The observation o, whose transaction stands at `own` of its key, did not see what it may. */
+static enum kr_status mend_sight(struct walk *a, uint32_t o, uint32_t own)
+{
+	uint32_t k = a->asg->obs[o].key.i, t = a->asg->obs[o].txn.i, first = a->placed_first[k];
+	kr_version v = pick_source(a, o);
+	if (v.i == KR_NONE)
+		return KR_OK;
+	uint32_t writer = a->asg->versions[v.i].writer.i, place = 0, at = first - 1; /* in front of all */
+	if (writer != KR_NONE) {
+		place = a->place[writer];
+		at = find(a, k, place, access_of(a, writer, k));
+	}
+	uint64_t what = kr_rng_below(&a->rng, 4);
+	bool turned = writer != KR_NONE && at > own;
+	uint32_t mine = a->place[t], low = turned ? own : at, high = turned ? at : own;
+	uint32_t i = what < 2 ? pick_between(a, low, high) : KR_NONE;
+	if (i != KR_NONE) {
+		bool behind = writer == KR_NONE || kr_rng_below(&a->rng, 2);
+		uint32_t end = behind ? (turned ? place : mine) : turned ? mine : place;
+		return move(a, txn_of(a, a->placed[i].access), beside(a, end, behind));
+	}
+	if ((what & 1) || writer == KR_NONE) {
+		uint32_t next = at + 1;
+		while (next < a->placed_first[k + 1] && (next == own || a->placed[next].wrote == KR_NONE))
+			next++;
+		return move(a, t,
+			next < a->placed_first[k + 1] ? between(a, place, a->placed[next].place)
+						      : beside(a, place, true));
+	}
+	uint32_t last = own;
+	while (last > first && (last == own || last == at || a->placed[last].wrote == KR_NONE))
+		last--;
+	bool any = last != own && last != at && a->placed[last].wrote != KR_NONE;
+	return move(a, writer, any ? between(a, a->placed[last].place, mine) : beside(a, mine, false));
+}
+
+static void forget(struct walk *a, uint32_t i)
+{
+	uint32_t last = kr_vec_pop(&a->wrong), thing = i < a->wrong.n ? a->wrong.at[i] : last;
+	a->wrong_at[thing] = 0;
+	if (i < a->wrong.n) {
+		a->wrong.at[i] = last;
+		a->wrong_at[last] = i + 1;
+	}
+}
+
+static enum kr_status step(struct walk *a)
+{
+	uint32_t i = (uint32_t)kr_rng_below(&a->rng, a->wrong.n), thing = a->wrong.at[i];
+	if (thing >= a->asg->nobs) {
+		uint32_t pair = thing - a->asg->nobs;
+		struct pair p = a->pairs.at[pair];
+		if (!is_against(a, pair))
+			forget(a, i);
+		else if (kr_rng_below(&a->rng, 2))
+			return move(a, p.before, beside(a, a->place[p.after], false));
+		else
+			return move(a, p.after, beside(a, a->place[p.before], true));
+		return KR_OK;
+	}
+	uint32_t k = a->asg->obs[thing].key.i, t = a->asg->obs[thing].txn.i, x = access_of(a, t, k);
+	uint32_t own = find(a, k, a->place[t], x), now = newest(a, k, own), j = a->accesses.at[x].first;
+	while (a->seen[j] != thing)
+		j++;
+	if (!sees(a, j, now)) {
+		a->steps++;
+		return mend_sight(a, thing, own);
+	}
+	forget(a, i);
+	return KR_OK;
+}
+
+/* ---- life ---- */
+
+static int by_key(const void *data, uint32_t x, uint32_t y)
+{
+	const struct kr_asg *asg = data;
+	return KR_ORDER(asg->obs[x].key.i, asg->obs[y].key.i);
+}
+
+/* What a transaction does; observations and versions are both sorted by key. */
+static bool index_txn(struct walk *a, uint32_t t)
+{
+	const struct kr_asg *asg = a->asg;
+	uint32_t o = asg->obs_first[t], v = asg->written_first[t];
+	while (o < asg->obs_first[t + 1] || v < asg->written_first[t + 1]) {
+		uint32_t seen = o < asg->obs_first[t + 1] ? asg->obs[a->seen[o]].key.i : UINT32_MAX;
+		uint32_t wrote =
+			v < asg->written_first[t + 1] ? asg->versions[asg->written[v].i].key.i : UINT32_MAX;
+		struct access x = {seen < wrote ? seen : wrote, o, o, KR_NONE};
+		while (x.end < asg->obs_first[t + 1] && asg->obs[a->seen[x.end]].key.i == x.key)
+			x.end++;
+		if (wrote == x.key)
+			x.wrote = asg->written[v++].i;
+		o = x.end;
+		if (!kr_vec_push(&a->ir->ctx->mem, &a->accesses, x))
+			return false;
+	}
+	return true;
+}
+
+static enum kr_status index_txns(struct walk *a)
+{
+	const struct kr_asg *asg = a->asg;
+	struct kr_mem *mem = &a->ir->ctx->mem;
+	uint32_t *scratch = kr_mem_alloc(mem, asg->nobs, sizeof *scratch);
+	bool ok = scratch;
+	for (uint32_t o = 0; o < asg->nobs; o++)
+		a->seen[o] = o;
+	for (uint32_t t = 0; t < asg->ntxns && ok; t++) {
+		uint32_t first = asg->obs_first[t];
+		kr_sort_ids(a->seen + first, scratch, asg->obs_first[t + 1] - first, by_key, asg);
+		a->access_first[t] = a->accesses.n;
+		ok = !a->w->active[t] || index_txn(a, t);
+	}
+	a->access_first[asg->ntxns] = a->accesses.n;
+	for (uint32_t i = 0; i < asg->nobs; i++)
+		a->want[i] = a->ir->source[a->seen[i]].i;
+	kr_mem_free(mem, scratch, asg->nobs, sizeof *scratch);
+	return ok ? KR_OK : KR_NOMEM;
+}
+
+/* What was asked for: edges that no dependency brings about. */
+static enum kr_status index_pairs(struct walk *a)
+{
+	for (uint32_t i = 0; i < a->ir->edges.n; i++) {
+		const struct kr_edge *e = &a->ir->edges.at[i];
+		kr_node from = e->from, to = e->to;
+		if (!(KR_BIT(e->kind) & KR_EDGES_ORDER) || from.i == to.i || !a->w->active[from.i] ||
+			!a->w->active[to.i])
+			continue;
+		KR_TRY(kr_vec_add(&a->ir->ctx->mem, &a->pairs, (struct pair){from.i, to.i}));
+		a->pair_first[from.i + 2]++;
+		a->pair_first[to.i + 2]++;
+	}
+	kr_index_places(a->pair_first, a->asg->ntxns);
+	KR_TRY(kr_arena_new(&a->arena, a->pairs_of, 2 * (size_t)a->pairs.n));
+	for (uint32_t i = 0; i < a->pairs.n; i++) {
+		a->pairs_of[a->pair_first[a->pairs.at[i].before + 1]++] = i;
+		a->pairs_of[a->pair_first[a->pairs.at[i].after + 1]++] = i;
+	}
+	return KR_OK;
+}
+
+static uint32_t want_of(const struct walk *a, uint32_t access)
+{
+	const struct access *x = &a->accesses.at[access];
+	uint32_t want = x->first < x->end ? a->want[x->first] : NOTHING;
+	return x->end - x->first > 1 || (x->first < x->end && want == KR_NONE) ? SEVERAL : want;
+}
+
+/* All accesses as w->order has the transactions, and how much is wrong with them. */
+static void place_all(struct walk *a)
+{
+	const struct kr_asg *asg = a->asg;
+	uint32_t gap = UINT32_MAX / (asg->ntxns + 1);
+	memset(a->placed_first, 0, ((size_t)asg->nkeys + 2) * sizeof *a->placed_first);
+	for (uint32_t x = 0; x < a->accesses.n; x++)
+		a->placed_first[a->accesses.at[x].key + 2]++;
+	kr_index_places(a->placed_first, asg->nkeys);
+	for (uint32_t i = 0; i < asg->ntxns; i++) {
+		uint32_t t = a->w->order[i].i;
+		a->place[t] = (i + 1) * gap;
+		for (uint32_t x = a->access_first[t]; x < a->access_first[t + 1]; x++)
+			a->placed[a->placed_first[a->accesses.at[x].key + 1]++] =
+				(struct placed){a->place[t], x, a->accesses.at[x].wrote, want_of(a, x)};
+	}
+	a->cost = 0;
+	for (uint32_t k = 0; k < asg->nkeys; k++)
+		a->cost += cost_of(a, k, a->placed_first[k], a->placed_first[k + 1],
+			kr_asg_initial(asg, (kr_key){k}).i);
+	for (uint32_t i = 0; i < a->pairs.n; i++)
+		a->cost += is_against(a, i);
+}
+
+static enum kr_status note_everything(struct walk *a)
+{
+	for (uint32_t k = 0; k < a->asg->nkeys; k++)
+		KR_TRY(note_all(a, k, a->placed_first[k], a->placed_first[k + 1]));
+	for (uint32_t i = 0; i < a->pairs.n; i++)
+		if (is_against(a, i))
+			KR_TRY(note(a, a->asg->nobs + i));
+	return KR_OK;
+}
+
+static enum kr_status begin(struct walk *a)
+{
+	const struct kr_asg *asg = a->asg;
+	KR_TRY(kr_arena_new(&a->arena, a->place, asg->ntxns));
+	KR_TRY(kr_arena_new(&a->arena, a->access_first, (size_t)asg->ntxns + 1));
+	KR_TRY(kr_arena_new(&a->arena, a->seen, asg->nobs));
+	KR_TRY(kr_arena_new(&a->arena, a->want, asg->nobs));
+	KR_TRY(kr_arena_new(&a->arena, a->placed_first, (size_t)asg->nkeys + 2));
+	KR_TRY(kr_arena_new(&a->arena, a->moved, asg->nkeys));
+	KR_TRY(kr_arena_new(&a->arena, a->pair_first, (size_t)asg->ntxns + 2));
+	KR_TRY(index_txns(a));
+	KR_TRY(index_pairs(a));
+	KR_TRY(kr_arena_new(&a->arena, a->wrong_at, (size_t)asg->nobs + a->pairs.n));
+	KR_TRY(kr_arena_new(&a->arena, a->placed, a->accesses.n));
+	kr_rng_init(&a->rng, 1);
+	return KR_OK;
+}
+
+static void end(struct walk *a)
+{
+	struct kr_mem *mem = &a->ir->ctx->mem;
+	kr_arena_done(&a->arena);
+	kr_vec_done(mem, &a->accesses);
+	kr_vec_done(mem, &a->pairs);
+	kr_vec_done(mem, &a->wrong);
+}
+
+static int by_place(const void *data, uint32_t x, uint32_t y)
+{
+	const double *place = data;
+	return KR_ORDER(place[x], place[y]);
+}
+
+/* The transactions by place, into w->order. */
+static enum kr_status line_up(struct walk *a, const double *place)
+{
+	struct kr_mem *mem = &a->ir->ctx->mem;
+	uint32_t n = a->asg->ntxns;
+	uint32_t *ids = kr_mem_alloc(mem, n, sizeof *ids), *scratch = kr_mem_alloc(mem, n, sizeof *scratch);
+	bool ok = ids && scratch;
+	for (uint32_t i = 0; i < n && ok; i++)
+		ids[i] = i;
+	if (ok)
+		kr_sort_ids(ids, scratch, n, by_place, place);
+	for (uint32_t i = 0; i < n && ok; i++)
+		a->w->order[i].i = ids[i];
+	kr_mem_free(mem, ids, n, sizeof *ids);
+	kr_mem_free(mem, scratch, n, sizeof *scratch);
+	if (ok)
+		place_all(a);
+	return ok ? KR_OK : KR_NOMEM;
+}
+
+/* The places of a guess. */
+static enum kr_status guess(struct walk *a, enum kr_guess by, double *place)
+{
+	uint32_t n = a->asg->ntxns, *rank;
+	bool possible = true;
+	if (by == KR_GUESSES)
+		return kr_seriate(a->ir, place);
+	KR_TRY(kr_arena_new(&a->arena, rank, a->ir->nnodes));
+	KR_TRY(kr_prefer(a->ir, by, rank, &possible));
+	for (uint32_t t = 0; t < n; t++)
+		place[t] = rank[t];
+	return KR_OK;
+}
+
+/* Is the walk, from an order with so much wrong, the shorter way? */
+static bool is_worth_it(const struct walk *a, uint32_t wrong)
+{
+	return a->asg->nobs <= SMALL || (wrong >= a->asg->nobs / FEW && wrong <= MANY);
+}
+
+/* Lines up by the guess with which the least is wrong. *found: nothing is. */
+static enum kr_status start(struct walk *a, bool *found)
+{
+	static const enum kr_guess GUESSES[] = {KR_GUESS_PROGRESS, KR_GUESS_TRACE, KR_GUESSES};
+	double *place, *best;
+	KR_TRY(kr_arena_new(&a->arena, place, a->asg->ntxns));
+	KR_TRY(kr_arena_new(&a->arena, best, a->asg->ntxns));
+	a->best = UINT32_MAX;
+	for (size_t i = 0; i < KR_COUNT(GUESSES); i++) {
+		KR_TRY(guess(a, GUESSES[i], place));
+		KR_TRY(line_up(a, place));
+		if (a->cost >= a->best)
+			continue;
+		a->best = a->cost;
+		memcpy(best, place, a->asg->ntxns * sizeof *best);
+	}
+	*found = a->best == 0;
+	if (!*found && !is_worth_it(a, a->best))
+		return KR_OK;
+	KR_TRY(line_up(a, best));
+	return note_everything(a);
+}
+
+/* Hot at the beginning of a period, cold at its end. */
+static void set_temperature(struct walk *a)
+{
+	const struct kr_asg *asg = a->asg;
+	uint64_t part = a->steps * PARTS / ((uint64_t)PERIOD_EACH * asg->ntxns + 1);
+	if (part == a->part)
+		return;
+	a->part = part;
+	for (int more = 1; more < WORSE; more++)
+		a->chance[more] =
+			(uint64_t)(exp(-more / (HOT + (COLD - HOT) * (double)(part % PARTS) / PARTS)) *
+				0x1p64);
+}
+
+/* Nothing is wrong, unless two stand at one place. */
+static enum kr_status settle(struct walk *a, bool *found)
+{
+	double *place;
+	KR_TRY(kr_mem_new(&a->ir->ctx->mem, place, a->asg->ntxns));
+	for (uint32_t t = 0; t < a->asg->ntxns; t++)
+		place[t] = a->place[t];
+	enum kr_status status = line_up(a, place);
+	kr_mem_free(&a->ir->ctx->mem, place, a->asg->ntxns, sizeof *place);
+	*found = !status && a->cost == 0;
+	return status || *found ? status : note_everything(a);
+}
+
+enum kr_status kr_walk(struct kr_candidate *w, bool *found)
+{
+	struct walk a = {.arena = {.mem = &w->ir->ctx->mem},
+		.w = w,
+		.ir = w->ir,
+		.asg = w->ir->asg,
+		.part = UINT64_MAX};
+	uint64_t most = (uint64_t)STALL_EACH * w->ir->asg->ntxns;
+	*found = false;
+	enum kr_status status = begin(&a);
+	if (!status)
+		status = start(&a, found);
+	while (!*found && a.wrong.n > 0 && a.steps - a.best_at < most && !status) {
+		set_temperature(&a);
+		status = step(&a);
+		if (a.cost < a.best) {
+			a.best = a.cost;
+			a.best_at = a.steps;
+		}
+		if (!status)
+			status = a.cost > 0 ? kr_ctx_tick(w->ir->ctx) : settle(&a, found);
+	}
+	end(&a);
+	return status;
+}
