@@ -4,9 +4,9 @@
  * at random, and of those who have part in it one moves to where it would be right: a writer in between to
  * before what was seen or behind the observer, the observer to right behind what it saw, or that to right
  * before the observer. That may make others wrong; more of them than before are accepted by chance only, as
- * in annealing. Known edges bind nobody on the way: all of them are kept when nothing is wrong any more. Of an
- * order that is about right everywhere (seriate.h) few steps set right what is wrong; of one that is not, a
- * transaction would have to wander through all of it.
+ * in annealing. Known edges bind nobody on the way: all of them are kept when nothing is wrong any more. Of
+ * an order that is about right everywhere (seriate.h) few steps set right what is wrong; of one that is not,
+ * a transaction would have to wander through all of it.
  *
  * A step costs, for each key of the transaction, what its move passes there. */
 #include "backend/walk.h"
