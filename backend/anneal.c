@@ -15,19 +15,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "backend/accesses.h"
 #include "backend/topology.h"
 #include "base/order.h"
 #include "base/rng.h"
 
 enum { NEAR = 3, COSTS = 16 };
 static const double HOT = 0.8, COLD = 0.15;
-
-/* What a node does to a key: it sees its newest version, then writes one. */
-struct access {
-	uint32_t key;
-	uint32_t first, end; /* its observations, in annealing.seen */
-	kr_version wrote;    /* KR_NONE: none */
-};
 
 struct placed {
 	uint64_t place;
@@ -41,11 +35,9 @@ struct annealing {
 	const struct kr_asg *asg;
 	struct kr_topology known;
 	struct kr_rng rng;
-	uint64_t *place;        /* per node; no two are the same */
-	bool locks;             /* ww leads to begins */
-	uint32_t *access_first; /* per node, and one more: its accesses */
-	KR_VEC(struct access) accesses;
-	uint32_t *seen;         /* observations of active transactions by access */
+	uint64_t *place; /* per node; no two are the same */
+	bool locks;      /* ww leads to begins */
+	struct kr_accesses x;
 	uint32_t *placed_first; /* per key, and one more: its accesses by place */
 	struct placed *placed;
 	uint32_t *was, *second_was; /* per access of the nodes that move: where it was in `placed` */
@@ -73,7 +65,7 @@ static bool sees(const struct annealing *a, uint32_t o, kr_version v)
 static uint32_t last_write(const struct annealing *a, uint32_t k, uint32_t at)
 {
 	while (at > a->placed_first[k])
-		if (a->accesses.at[a->placed[--at].access].wrote.i != KR_NONE)
+		if (a->x.all.at[a->placed[--at].access].wrote.i != KR_NONE)
 			return at;
 	return KR_NONE;
 }
@@ -90,11 +82,11 @@ static uint32_t cost_of(const struct annealing *a, uint32_t k, uint32_t from, ui
 	uint32_t cost = 0, last = last_write(a, k, from);
 	uint64_t since = last == KR_NONE ? 0 : a->placed[last].place;
 	kr_version now = last == KR_NONE ? kr_asg_initial(a->asg, (kr_key){k})
-					 : a->accesses.at[a->placed[last].access].wrote;
+					 : a->x.all.at[a->placed[last].access].wrote;
 	for (uint32_t i = from; i < a->placed_first[k + 1]; i++) {
-		const struct access *x = &a->accesses.at[a->placed[i].access];
+		const struct kr_access *x = &a->x.all.at[a->placed[i].access];
 		for (uint32_t j = x->first; j < x->end; j++)
-			cost += !sees(a, a->seen[j], now);
+			cost += !sees(a, a->x.seen[j], now);
 		if (x->wrote.i == KR_NONE)
 			continue;
 		cost += overtaken(a, x->wrote, since);
@@ -129,7 +121,7 @@ static uint32_t find(const struct annealing *a, uint32_t k, uint64_t place)
 /* Moves an access from a place to another; returns by how much the cost rises. */
 static int move_access(struct annealing *a, uint32_t access, uint64_t from, uint64_t to, uint32_t *was)
 {
-	uint32_t k = a->accesses.at[access].key;
+	uint32_t k = a->x.all.at[access].key;
 	uint32_t i = find(a, k, from), j = find(a, k, to);
 	j -= j > i;
 	*was = i;
@@ -143,7 +135,7 @@ static int move_access(struct annealing *a, uint32_t access, uint64_t from, uint
 
 static void move_back(struct annealing *a, uint32_t access, uint64_t from, uint64_t to, uint32_t was)
 {
-	uint32_t j = find(a, a->accesses.at[access].key, to);
+	uint32_t j = find(a, a->x.all.at[access].key, to);
 	shift(a->placed, j, was);
 	a->placed[was].place = from;
 }
@@ -178,8 +170,8 @@ static int count_overtaken(const struct annealing *a, kr_txn t)
 {
 	kr_node commit = kr_ir_out(a->ir, KR_WW, t);
 	int n = 0;
-	for (uint32_t i = a->access_first[commit.i]; i < a->access_first[commit.i + 1]; i++) {
-		const struct access *x = &a->accesses.at[i];
+	for (uint32_t i = a->x.first[commit.i]; i < a->x.first[commit.i + 1]; i++) {
+		const struct kr_access *x = &a->x.all.at[i];
 		uint32_t last = last_write(a, x->key, find(a, x->key, a->place[commit.i]));
 		n += last != KR_NONE && overtaken(a, x->wrote, a->placed[last].place);
 	}
@@ -192,7 +184,7 @@ static int move_node(struct annealing *a, uint32_t node, uint64_t to, uint32_t *
 	kr_txn t = kr_ir_txn(a->ir, (kr_node){node});
 	bool begins = a->locks && t.i != KR_NONE && kr_ir_in(a->ir, KR_WW, t).i == node;
 	int more = 0;
-	for (uint32_t i = a->access_first[node]; i < a->access_first[node + 1]; i++)
+	for (uint32_t i = a->x.first[node]; i < a->x.first[node + 1]; i++)
 		more += move_access(a, i, a->place[node], to, was++);
 	more -= begins ? count_overtaken(a, t) : 0;
 	a->place[node] = to;
@@ -201,7 +193,7 @@ static int move_node(struct annealing *a, uint32_t node, uint64_t to, uint32_t *
 
 static void move_node_back(struct annealing *a, uint32_t node, uint64_t from, const uint32_t *was)
 {
-	for (uint32_t i = a->access_first[node]; i < a->access_first[node + 1]; i++)
+	for (uint32_t i = a->x.first[node]; i < a->x.first[node + 1]; i++)
 		move_back(a, i, from, a->place[node], *was++);
 	a->place[node] = from;
 }
@@ -244,57 +236,6 @@ static void set_temperature(struct annealing *a, double temperature)
 
 /* ---- life ---- */
 
-static int by_key(const void *data, uint32_t x, uint32_t y)
-{
-	const struct kr_asg *asg = data;
-	return KR_ORDER(asg->obs[x].key.i, asg->obs[y].key.i);
-}
-
-/* What a node does; observations and versions are both sorted by key. */
-static bool index_node(struct annealing *a, kr_node node)
-{
-	const struct kr_asg *asg = a->asg;
-	kr_txn t = kr_ir_txn(a->ir, node);
-	bool reads = kr_ir_in(a->ir, KR_WR, t).i == node.i, writes = kr_ir_out(a->ir, KR_WW, t).i == node.i;
-	uint32_t o = asg->obs_first[t.i], nobs = reads ? asg->obs_first[t.i + 1] : o;
-	uint32_t v = asg->written_first[t.i], nwritten = writes ? asg->written_first[t.i + 1] : v;
-	while (o < nobs || v < nwritten) {
-		uint32_t seen = o < nobs ? asg->obs[a->seen[o]].key.i : UINT32_MAX;
-		uint32_t wrote = v < nwritten ? asg->versions[asg->written[v].i].key.i : UINT32_MAX;
-		struct access x = {seen < wrote ? seen : wrote, o, o, {KR_NONE}};
-		while (x.end < nobs && asg->obs[a->seen[x.end]].key.i == x.key)
-			x.end++;
-		if (wrote == x.key)
-			x.wrote = asg->written[v++];
-		o = x.end;
-		if (!kr_vec_push(&a->ir->ctx->mem, &a->accesses, x))
-			return false;
-	}
-	return true;
-}
-
-static bool index_nodes(struct annealing *a)
-{
-	const struct kr_asg *asg = a->asg;
-	struct kr_mem *mem = &a->ir->ctx->mem;
-	uint32_t *scratch = kr_mem_alloc(mem, asg->nobs, sizeof *scratch);
-	bool ok = scratch;
-	for (uint32_t o = 0; o < asg->nobs; o++)
-		a->seen[o] = o;
-	for (uint32_t t = 0; t < asg->ntxns && ok; t++) {
-		uint32_t first = asg->obs_first[t];
-		kr_sort_ids(a->seen + first, scratch, asg->obs_first[t + 1] - first, by_key, asg);
-	}
-	for (kr_node node = {0}; node.i < a->ir->nnodes && ok; node.i++) {
-		kr_txn t = kr_ir_txn(a->ir, node);
-		a->access_first[node.i] = a->accesses.n;
-		ok = t.i == KR_NONE || !a->w->active[t.i] || index_node(a, node);
-	}
-	a->access_first[a->ir->nnodes] = a->accesses.n;
-	kr_mem_free(mem, scratch, asg->nobs, sizeof *scratch);
-	return ok;
-}
-
 static uint64_t place_of(const struct annealing *a, uint32_t rank)
 {
 	return (rank + 1) * (UINT64_MAX / ((uint64_t)a->ir->nnodes + 1));
@@ -304,14 +245,14 @@ static uint64_t place_of(const struct annealing *a, uint32_t rank)
 static void place_all(struct annealing *a)
 {
 	memset(a->placed_first, 0, ((size_t)a->asg->nkeys + 2) * sizeof *a->placed_first);
-	for (uint32_t x = 0; x < a->accesses.n; x++)
-		a->placed_first[a->accesses.at[x].key + 2]++;
+	for (uint32_t x = 0; x < a->x.all.n; x++)
+		a->placed_first[a->x.all.at[x].key + 2]++;
 	kr_index_places(a->placed_first, a->asg->nkeys);
 	for (uint32_t i = 0; i < a->ir->nnodes; i++) {
 		uint32_t node = a->w->order[i].i;
 		a->place[node] = place_of(a, i);
-		for (uint32_t x = a->access_first[node]; x < a->access_first[node + 1]; x++)
-			a->placed[a->placed_first[a->accesses.at[x].key + 1]++] =
+		for (uint32_t x = a->x.first[node]; x < a->x.first[node + 1]; x++)
+			a->placed[a->placed_first[a->x.all.at[x].key + 1]++] =
 				(struct placed){a->place[node], x};
 	}
 	a->cost = 0;
@@ -323,23 +264,19 @@ static enum kr_status begin(struct annealing *a)
 {
 	const struct kr_asg *asg = a->asg;
 	KR_TRY(kr_arena_new(&a->arena, a->place, a->ir->nnodes));
-	KR_TRY(kr_arena_new(&a->arena, a->access_first, (size_t)a->ir->nnodes + 1));
-	KR_TRY(kr_arena_new(&a->arena, a->seen, asg->nobs));
 	KR_TRY(kr_arena_new(&a->arena, a->placed_first, (size_t)asg->nkeys + 2));
 	KR_TRY(kr_arena_new(&a->arena, a->was, asg->nkeys));
 	KR_TRY(kr_arena_new(&a->arena, a->second_was, asg->nkeys));
-	if (!index_nodes(a))
-		return KR_NOMEM;
-	KR_TRY(kr_arena_new(&a->arena, a->placed, a->accesses.n));
+	KR_TRY(kr_accesses_init(&a->x, a->w));
+	KR_TRY(kr_arena_new(&a->arena, a->placed, a->x.all.n));
 	place_all(a);
 	return kr_topology_init(&a->known, a->ir, a->w->active, a->w->order);
 }
 
 static void end(struct annealing *a)
 {
-	struct kr_mem *mem = &a->ir->ctx->mem;
 	kr_arena_done(&a->arena);
-	kr_vec_done(mem, &a->accesses);
+	kr_accesses_done(&a->x);
 	kr_topology_done(&a->known);
 }
 
