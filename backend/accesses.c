@@ -1,3 +1,4 @@
+/* Observations of a transaction sorted by key, in one pass with its versions, which are. */
 #include "backend/accesses.h"
 
 #include "base/order.h"
