@@ -26,14 +26,14 @@ void kr_asg_done(struct kr_asg *asg)
 enum kr_status kr_asg_index(struct kr_asg *asg)
 {
 	uint32_t *first;
-	kr_version *list; /* all but the initial ones, of which each key has one */
+	kr_version *list; /* all but the initial ones */
 
 	KR_TRY(kr_arena_new(&asg->arena, first, (size_t)asg->ntxns + 2));
-	KR_TRY(kr_arena_new(&asg->arena, list, asg->nversions - asg->nkeys));
 	for (uint32_t v = 0; v < asg->nversions; v++)
 		if (asg->versions[v].writer.i != KR_NONE)
 			first[asg->versions[v].writer.i + 2]++;
 	kr_index_places(first, asg->ntxns);
+	KR_TRY(kr_arena_new(&asg->arena, list, first[asg->ntxns + 1]));
 	for (uint32_t v = 0; v < asg->nversions; v++)
 		if (asg->versions[v].writer.i != KR_NONE)
 			list[first[asg->versions[v].writer.i + 1]++] = (kr_version){v};
