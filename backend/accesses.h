@@ -18,6 +18,13 @@ struct kr_accesses {
 	uint32_t *seen;  /* observations, those of a transaction by key */
 };
 
+/* May an observation have seen v, which is its source or, where that is open, a candidate? */
+static inline bool kr_accesses_sees(const struct kr_ir *ir, uint32_t o, kr_version v)
+{
+	kr_version known = ir->source[o];
+	return known.i != KR_NONE ? v.i == known.i : kr_asg_in_set(ir->asg, ir->asg->obs[o].set, v);
+}
+
 /* Of the active transactions of w. Done with kr_accesses_done, whatever it returns; both take the memory of
  * w's IR. */
 enum kr_status kr_accesses_init(struct kr_accesses *x, const struct kr_candidate *w);

@@ -55,12 +55,6 @@ bool kr_anneal_fits(const struct kr_ir *ir)
 
 /* ---- cost ---- */
 
-static bool sees(const struct annealing *a, uint32_t o, kr_version v)
-{
-	kr_version known = a->ir->source[o];
-	return known.i != KR_NONE ? v.i == known.i : kr_asg_in_set(a->asg, a->asg->obs[o].set, v);
-}
-
 /* The last access in front of that one which writes, or KR_NONE. */
 static uint32_t last_write(const struct annealing *a, uint32_t k, uint32_t at)
 {
@@ -86,7 +80,7 @@ static uint32_t cost_of(const struct annealing *a, uint32_t k, uint32_t from, ui
 	for (uint32_t i = from; i < a->placed_first[k + 1]; i++) {
 		const struct kr_access *x = &a->x.all.at[a->placed[i].access];
 		for (uint32_t j = x->first; j < x->end; j++)
-			cost += !sees(a, a->x.seen[j], now);
+			cost += !kr_accesses_sees(a->ir, a->x.seen[j], now);
 		if (x->wrote.i == KR_NONE)
 			continue;
 		cost += overtaken(a, x->wrote, since);
@@ -99,17 +93,6 @@ static uint32_t cost_of(const struct annealing *a, uint32_t k, uint32_t from, ui
 }
 
 /* ---- steps ---- */
-
-/* Moves what is at `from` to `to`. */
-static void shift(struct placed *at, uint32_t from, uint32_t to)
-{
-	struct placed moved = at[from];
-	if (from < to)
-		memmove(at + from, at + from + 1, (to - from) * sizeof *at);
-	else
-		memmove(at + to + 1, at + to, (from - to) * sizeof *at);
-	at[to] = moved;
-}
 
 static uint32_t find(const struct annealing *a, uint32_t k, uint64_t place)
 {
@@ -128,7 +111,7 @@ static int move_access(struct annealing *a, uint32_t access, uint64_t from, uint
 	uint32_t low = i < j ? i : j, high = i < j ? j : i;
 	bool same = i == j && !a->locks;
 	int before = same ? 0 : (int)cost_of(a, k, low, high + 1);
-	shift(a->placed, i, j);
+	KR_SHIFT(a->placed, i, j);
 	a->placed[j].place = to;
 	return same ? 0 : (int)cost_of(a, k, low, high + 1) - before;
 }
@@ -136,7 +119,7 @@ static int move_access(struct annealing *a, uint32_t access, uint64_t from, uint
 static void move_back(struct annealing *a, uint32_t access, uint64_t from, uint64_t to, uint32_t was)
 {
 	uint32_t j = find(a, a->x.all.at[access].key, to);
-	shift(a->placed, j, was);
+	KR_SHIFT(a->placed, j, was);
 	a->placed[was].place = from;
 }
 

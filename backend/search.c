@@ -15,6 +15,7 @@
 #include "backend/single.h"
 #include "backend/solver_z3.h"
 #include "backend/sorted.h"
+#include "backend/walk.h"
 #include "backend/world.h"
 #include "ir/units.h"
 
@@ -218,7 +219,8 @@ static enum kr_status mend(struct search *s, enum kr_outcome *outcome, bool *don
 	return status;
 }
 
-/* By repairing what a schedule suggests; what cannot be repaired becomes a refutation by the solver. */
+/* By a walk, where nothing tells an order, or by repairing what a schedule suggests; what cannot be repaired
+ * becomes a refutation by the solver. */
 static enum kr_status repair(struct search *s, bool *done, struct kr_err *err)
 {
 	struct kr_candidate *w = &s->world;
@@ -228,7 +230,10 @@ static enum kr_status repair(struct search *s, bool *done, struct kr_err *err)
 		return KR_OK;
 	if (!w->scheduled)
 		KR_TRY(w->along ? kr_candidate_along(w, &s->choices) : kr_candidate_schedule(w));
-	KR_TRY(mend(s, &outcome, done));
+	if (kr_walk_fits(s->ir))
+		KR_TRY(kr_walk(w, done));
+	if (!*done)
+		KR_TRY(mend(s, &outcome, done));
 	if (*done)
 		return kr_candidate_answer(w, w->order, false, s->answer);
 	*done = outcome == KR_SATISFIED;

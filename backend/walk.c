@@ -33,8 +33,10 @@ enum { PERIOD_EACH = 16, PARTS = 16 };
  * shorter way; of a small question either way is short. */
 enum { FEW = 4, MANY = 50000, SMALL = 256 };
 
-/* The walk ends when the last steps, so many for each transaction, have not made it better. */
+/* The walk ends when the last steps, so many for each transaction, have not made it better; or when it has
+ * passed so many accesses: hot keys have many. */
 enum { STALL_EACH = 64 };
+static const uint64_t PASSED_MOST = 2000000000;
 
 /* An access where it stands, with what most looks at it need. */
 struct placed {
@@ -50,15 +52,20 @@ struct pair {
 	uint32_t before, after;
 };
 
+/* Where an access was and is, in `placed`. */
+struct moved {
+	uint32_t from, to;
+};
+
 struct walk {
 	struct kr_arena arena;
 	struct kr_candidate *w;
 	struct kr_ir *ir;
 	const struct kr_asg *asg;
 	struct kr_rng rng;
-	uint32_t *place; /* per transaction, in the order */
-	double *guess;   /* per transaction: a place in an order to be lined up */
-	uint32_t *sorted, *scratch;
+	uint32_t *place;            /* per transaction, in the order */
+	double *guess;              /* per transaction: a place in an order to be lined up */
+	uint32_t *sorted, *scratch; /* transactions, as they were last lined up */
 	struct kr_accesses x;
 	uint32_t *placed_first; /* per key, and two more: its accesses by place */
 	struct placed *placed;
@@ -67,28 +74,19 @@ struct walk {
 	/* what is wrong, and some that was: observations, and behind them pairs; per such thing 1 + where */
 	KR_VEC(uint32_t) wrong;
 	uint32_t *wrong_at;
-	struct moved {
-		uint32_t from, to;
-	} * moved; /* per access of the transaction that moves, in `placed` */
+	struct moved *moved; /* per access of the transaction that moves */
 	uint32_t cost, best;
-	uint64_t steps, best_at, part;
+	uint64_t steps, best_at, part, passed;
 	uint64_t chance[WORSE]; /* of a step that makes so much more wrong, of 2^64 */
 };
 
 bool kr_walk_fits(const struct kr_ir *ir)
 {
 	return ir->level->model == KR_NODES_TXN && kr_level_orders_reads(ir->level) &&
-		ir->nnodes == ir->asg->ntxns && ir->asg->norders == 0;
+		ir->nnodes == ir->asg->ntxns && ir->asg->norders == 0 && ir->asg->nobs / FEW <= MANY;
 }
 
 /* ---- what is wrong ---- */
-
-static bool sees(const struct walk *a, uint32_t at, uint32_t v)
-{
-	uint32_t want = a->ir->source[a->x.seen[at]].i;
-	return want != KR_NONE ? want == v
-			       : kr_asg_in_set(a->asg, a->asg->obs[a->x.seen[at]].set, (kr_version){v});
-}
 
 /* The last access of the key in front of that one which writes, or KR_NONE. */
 static uint32_t last_write(const struct walk *a, uint32_t k, uint32_t at)
@@ -112,7 +110,7 @@ static uint32_t count_wrong(const struct walk *a, const struct placed *p, uint32
 	const struct kr_access *x = &a->x.all.at[p->access];
 	uint32_t n = 0;
 	for (uint32_t j = x->first; j < x->end; j++)
-		n += !sees(a, j, now);
+		n += !kr_accesses_sees(a->ir, a->x.seen[j], (kr_version){now});
 	return n;
 }
 
@@ -151,7 +149,7 @@ static enum kr_status note_all(struct walk *a, uint32_t k, uint32_t from, uint32
 		const struct kr_access *x = &a->x.all.at[p->access];
 		uint32_t end = count_wrong(a, p, now) > 0 ? x->end : x->first;
 		for (uint32_t j = x->first; j < end; j++)
-			if (!sees(a, j, now))
+			if (!kr_accesses_sees(a->ir, a->x.seen[j], (kr_version){now}))
 				KR_TRY(note(a, a->x.seen[j]));
 		if (p->wrote == KR_NONE)
 			continue;
@@ -205,16 +203,6 @@ static uint32_t find(const struct walk *a, uint32_t k, uint32_t place, uint32_t 
 	return at;
 }
 
-static void shift(struct placed *at, uint32_t from, uint32_t to)
-{
-	struct placed moved = at[from];
-	if (from < to)
-		memmove(at + from, at + from + 1, (to - from) * sizeof *at);
-	else
-		memmove(at + to + 1, at + to, (from - to) * sizeof *at);
-	at[to] = moved;
-}
-
 /* Moves an access; returns by how much more is wrong. */
 static int move_access(struct walk *a, uint32_t access, uint32_t from, uint32_t to, struct moved *moved)
 {
@@ -227,7 +215,8 @@ static int move_access(struct walk *a, uint32_t access, uint32_t from, uint32_t 
 	}
 	uint32_t low = i < j ? i : j, high = i < j ? j : i, now = newest(a, k, low);
 	int before = (int)cost_of(a, k, low, high + 1, now);
-	shift(a->placed, i, j);
+	a->passed += high - low;
+	KR_SHIFT(a->placed, i, j);
 	a->placed[j].place = to;
 	return (int)cost_of(a, k, low, high + 1, now) - before;
 }
@@ -265,7 +254,7 @@ static enum kr_status move(struct walk *a, uint32_t t, uint32_t to)
 		return note_moved(a, t);
 	}
 	while (m-- > a->moved) {
-		shift(a->placed, m->to, m->from);
+		KR_SHIFT(a->placed, m->to, m->from);
 		a->placed[m->from].place = from;
 	}
 	a->place[t] = from;
@@ -387,13 +376,9 @@ static enum kr_status step(struct walk *a)
 		return KR_OK;
 	}
 	uint32_t k = a->asg->obs[thing].key.i, t = a->asg->obs[thing].txn.i, x = access_of(a, t, k);
-	uint32_t own = find(a, k, a->place[t], x), now = newest(a, k, own), j = a->x.all.at[x].first;
-	while (a->x.seen[j] != thing)
-		j++;
-	if (!sees(a, j, now)) {
-		a->steps++;
+	uint32_t own = find(a, k, a->place[t], x), now = newest(a, k, own);
+	if (!kr_accesses_sees(a->ir, thing, (kr_version){now}))
 		return mend_sight(a, thing, own);
-	}
 	forget(a, i);
 	return KR_OK;
 }
@@ -429,7 +414,7 @@ static uint32_t want_of(const struct walk *a, uint32_t access)
 	return x->end - x->first > 1 || (x->first < x->end && want == KR_NONE) ? SEVERAL : want;
 }
 
-/* All accesses as w->order has the transactions, and how much is wrong with them. */
+/* All accesses as the transactions are sorted, and how much is wrong with them. */
 static void place_all(struct walk *a)
 {
 	const struct kr_asg *asg = a->asg;
@@ -439,7 +424,7 @@ static void place_all(struct walk *a)
 		a->placed_first[a->x.all.at[x].key + 2]++;
 	kr_index_places(a->placed_first, asg->nkeys);
 	for (uint32_t i = 0; i < asg->ntxns; i++) {
-		uint32_t t = a->w->order[i].i;
+		uint32_t t = a->sorted[i];
 		a->place[t] = (i + 1) * gap;
 		for (uint32_t x = a->x.first[t]; x < a->x.first[t + 1]; x++)
 			a->placed[a->placed_first[a->x.all.at[x].key + 1]++] =
@@ -496,14 +481,12 @@ static int by_place(const void *data, uint32_t x, uint32_t y)
 	return KR_ORDER(place[x], place[y]);
 }
 
-/* The transactions by place, into w->order. */
+/* The transactions by place. */
 static void line_up(struct walk *a, const double *place)
 {
 	for (uint32_t i = 0; i < a->asg->ntxns; i++)
 		a->sorted[i] = i;
 	kr_sort_ids(a->sorted, a->scratch, a->asg->ntxns, by_place, place);
-	for (uint32_t i = 0; i < a->asg->ntxns; i++)
-		a->w->order[i].i = a->sorted[i];
 	place_all(a);
 }
 
@@ -521,20 +504,16 @@ static enum kr_status guess(struct walk *a, enum kr_guess by)
 	return KR_OK;
 }
 
-/* Is the walk, from an order with so much wrong, the shorter way? */
-static bool is_worth_it(const struct walk *a, uint32_t wrong)
-{
-	return a->asg->nobs <= SMALL || (wrong >= a->asg->nobs / FEW && wrong <= MANY);
-}
-
-/* Lines up by the guess with which the least is wrong. *found: nothing is. */
+/* Lines up by the guess with which the least is wrong. *found: nothing is. Notes nothing that is wrong where
+ * repair is the shorter way. */
 static enum kr_status start(struct walk *a, bool *found)
 {
 	static const enum kr_guess GUESSES[] = {KR_GUESS_PROGRESS, KR_GUESS_TRACE, KR_GUESSES};
+	uint32_t few = a->asg->nobs <= SMALL ? 0 : a->asg->nobs / FEW;
 	double *best;
 	KR_TRY(kr_arena_new(&a->arena, best, a->asg->ntxns));
 	a->best = UINT32_MAX;
-	for (size_t i = 0; i < KR_COUNT(GUESSES); i++) {
+	for (size_t i = 0; i < KR_COUNT(GUESSES) && a->best > 0 && a->best >= few; i++) {
 		KR_TRY(guess(a, GUESSES[i]));
 		line_up(a, a->guess);
 		if (a->cost >= a->best)
@@ -543,7 +522,7 @@ static enum kr_status start(struct walk *a, bool *found)
 		memcpy(best, a->guess, a->asg->ntxns * sizeof *best);
 	}
 	*found = a->best == 0;
-	if (!*found && !is_worth_it(a, a->best))
+	if (a->best < few || a->best > MANY)
 		return KR_OK;
 	line_up(a, best);
 	return note_everything(a);
@@ -585,8 +564,9 @@ enum kr_status kr_walk(struct kr_candidate *w, bool *found)
 	enum kr_status status = begin(&a);
 	if (!status)
 		status = start(&a, found);
-	while (!*found && a.wrong.n > 0 && a.steps - a.best_at < most && !status) {
+	while (!*found && a.wrong.n > 0 && a.steps - a.best_at < most && a.passed < PASSED_MOST && !status) {
 		set_temperature(&a);
+		a.steps++;
 		status = step(&a);
 		if (a.cost < a.best) {
 			a.best = a.cost;
@@ -595,6 +575,8 @@ enum kr_status kr_walk(struct kr_candidate *w, bool *found)
 		if (!status)
 			status = a.cost > 0 ? kr_ctx_tick(w->ir->ctx) : settle(&a, found);
 	}
+	for (uint32_t i = 0; i < a.asg->ntxns && *found; i++)
+		w->order[i].i = a.sorted[i];
 	end(&a);
 	return status;
 }

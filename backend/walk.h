@@ -9,7 +9,7 @@
 bool kr_walk_fits(const struct kr_ir *ir);
 
 /* Walks from the best of some guesses, of w->active, unless repair is the shorter way. *found: w->order is
- * such an order; else it is any. The same question always ends in the same way. */
+ * such an order; else it is as it was. The same question always ends in the same way. */
 enum kr_status kr_walk(struct kr_candidate *w, bool *found);
 
 #endif

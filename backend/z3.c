@@ -1,12 +1,10 @@
-/* Back end `z3`: witness first, by schedules or a walk, then repair of the witness where that can be done
- * (repair.h), else lazy grounding: the search of search.h, which schedules candidates, and gives to Z3 only
- * the choices on the cycles that they have.
+/* Back end `z3`: witness first, then repair of the witness where that can be done (repair.h), else lazy
+ * grounding: the search of search.h, which schedules candidates, and gives to Z3 only the choices on the
+ * cycles that they have.
  *
  * Published idea: lazy SMT for polygraphs (DESIGN 4d; Zhang et al., Viper, EuroSys 2023). */
 #include "backend/backtrack.h"
-#include "backend/repair.h"
 #include "backend/search.h"
-#include "backend/walk.h"
 #include "backend/world.h"
 
 static enum kr_status solve(struct kr_ir *ir, struct kr_answer *out, struct kr_err *err)
@@ -14,14 +12,7 @@ static enum kr_status solve(struct kr_ir *ir, struct kr_answer *out, struct kr_e
 	return kr_search(ir, &(struct kr_search_plan){.schedule = true, .guess = true}, out, err);
 }
 
-static enum kr_status walk(struct kr_candidate *w, struct kr_answer *out)
-{
-	bool found;
-	KR_TRY(kr_walk(w, &found));
-	return found ? kr_candidate_answer(w, w->order, false, out) : KR_OK;
-}
-
-/* The schedules of the guesses, and where nothing tells an order a walk. */
+/* The schedules of the guesses, and nothing else. */
 static enum kr_status attempt(struct kr_ir *ir, struct kr_answer *out, struct kr_err *err)
 {
 	struct kr_candidate world;
@@ -36,8 +27,6 @@ static enum kr_status attempt(struct kr_ir *ir, struct kr_answer *out, struct kr
 		status = kr_candidate_begin(&world, &none);
 	if (!status && world.served)
 		status = kr_candidate_answer(&world, world.order, true, out);
-	else if (!status && kr_repair_fits(ir) && kr_walk_fits(ir))
-		status = walk(&world, out);
 	if (none.ir)
 		kr_choices_done(&none);
 	kr_candidate_done(&world);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What a comparator returns of two numbers; with kr_then of what comes first and what decides where that is
  * equal. */
@@ -60,6 +61,18 @@ void kr_sort_ids(uint32_t *ids, uint32_t *other, uint32_t n,
 				kr_bisect_high = (at); \
 		} \
 		(at) = kr_bisect_low; \
+	} while (0)
+
+/* Moves the element at `from` to `to`; those between make room. */
+#define KR_SHIFT(at, from, to) \
+	do { \
+		const size_t kr_from = (from), kr_to = (to), kr_size = sizeof *(at); \
+		const __typeof__(*(at)) kr_moved = (at)[kr_from]; \
+		if (kr_from < kr_to) \
+			memmove((at) + kr_from, (at) + kr_from + 1, (kr_to - kr_from) * kr_size); \
+		else \
+			memmove((at) + kr_to + 1, (at) + kr_to, (kr_from - kr_to) * kr_size); \
+		(at)[kr_to] = kr_moved; \
 	} while (0)
 
 /* An index by counting: `first` has groups + 2 places, all 0. Count the members of group g at first[g + 2];
