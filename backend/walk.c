@@ -29,14 +29,14 @@ enum { WORSE = 8, FAR = 40 };
 static const double HOT = 0.9, COLD = 0.5;
 enum { PERIOD_EACH = 16, PARTS = 16 };
 
-/* Where fewer than one in so many observations are wrong to begin with, or more than so many, repair is the
- * shorter way; of a small question either way is short. */
-enum { FEW = 4, MANY = 50000, SMALL = 256 };
+/* With more observations, or where sessions are longer on average, which tell an order, repair is the
+ * shorter way. Where fewer than one in so many observations are wrong, no better order to begin with is
+ * looked for. */
+enum { MANY = 200000, LONG = 128, FEW = 4 };
 
 /* The walk ends when the last steps, so many for each transaction, have not made it better; or when it has
  * passed so many accesses: hot keys have many. */
-enum { STALL_EACH = 64 };
-static const uint64_t PASSED_MOST = 2000000000;
+enum { STALL_EACH = 64, PASSED_MOST = 200000000 };
 
 /* An access where it stands, with what most looks at it need. */
 struct placed {
@@ -52,11 +52,6 @@ struct pair {
 	uint32_t before, after;
 };
 
-/* Where an access was and is, in `placed`. */
-struct moved {
-	uint32_t from, to;
-};
-
 struct walk {
 	struct kr_arena arena;
 	struct kr_candidate *w;
@@ -69,12 +64,13 @@ struct walk {
 	struct kr_accesses x;
 	uint32_t *placed_first; /* per key, and two more: its accesses by place */
 	struct placed *placed;
+	uint32_t *at; /* per access: where it is in `placed` */
 	KR_VEC(struct pair) pairs;
 	uint32_t *pair_first, *pairs_of; /* per transaction */
 	/* what is wrong, and some that was: observations, and behind them pairs; per such thing 1 + where */
 	KR_VEC(uint32_t) wrong;
 	uint32_t *wrong_at;
-	struct moved *moved; /* per access of the transaction that moves */
+	uint32_t *target; /* per access of the transaction that would move: where it would be */
 	uint32_t cost, best;
 	uint64_t steps, best_at, part, passed;
 	uint64_t chance[WORSE]; /* of a step that makes so much more wrong, of 2^64 */
@@ -82,8 +78,10 @@ struct walk {
 
 bool kr_walk_fits(const struct kr_ir *ir)
 {
+	const struct kr_asg *asg = ir->asg;
 	return ir->level->model == KR_NODES_TXN && kr_level_orders_reads(ir->level) &&
-		ir->nnodes == ir->asg->ntxns && ir->asg->norders == 0 && ir->asg->nobs / FEW <= MANY;
+		ir->nnodes == asg->ntxns && asg->norders == 0 && asg->nobs <= MANY &&
+		(asg->nsessions == 0 || asg->ntxns / asg->nsessions <= LONG);
 }
 
 /* ---- what is wrong ---- */
@@ -114,21 +112,13 @@ static uint32_t count_wrong(const struct walk *a, const struct placed *p, uint32
 	return n;
 }
 
-/* Observations of the accesses of key k in [from, to), and of those behind up to the next that writes. `now`:
- * the newest version in front of them. */
-static uint32_t cost_of(const struct walk *a, uint32_t k, uint32_t from, uint32_t to, uint32_t now)
+/* How much is wrong with an access, behind which *now is the newest version. */
+static int pass(const struct walk *a, const struct placed *p, uint32_t *now)
 {
-	uint32_t cost = 0;
-	for (uint32_t i = from; i < a->placed_first[k + 1]; i++) {
-		const struct placed *p = &a->placed[i];
-		cost += count_wrong(a, p, now);
-		if (p->wrote == KR_NONE)
-			continue;
-		if (i >= to)
-			break;
-		now = p->wrote;
-	}
-	return cost;
+	uint32_t seen = *now;
+	if (p->wrote != KR_NONE)
+		*now = p->wrote;
+	return (int)count_wrong(a, p, seen);
 }
 
 static enum kr_status note(struct walk *a, uint32_t thing)
@@ -140,7 +130,8 @@ static enum kr_status note(struct walk *a, uint32_t thing)
 	return KR_OK;
 }
 
-/* The same that cost_of counts. */
+/* Notes what is wrong with accesses of key k in [from, to), and with those behind up to the next that
+ * writes. */
 static enum kr_status note_all(struct walk *a, uint32_t k, uint32_t from, uint32_t to)
 {
 	uint32_t now = newest(a, k, from);
@@ -175,50 +166,38 @@ static uint32_t count_against(const struct walk *a, uint32_t t)
 
 /* ---- steps ---- */
 
-/* The first access of key k that stands at `place` or behind. They lie about evenly. */
-static uint32_t behind(const struct walk *a, uint32_t k, uint32_t place)
+/* Where the access at i comes to be when its transaction goes to a place of the order. */
+static uint32_t target_of(const struct walk *a, uint32_t k, uint32_t i, uint32_t place)
 {
-	uint32_t first = a->placed_first[k], end = a->placed_first[k + 1], step = 4, at;
-	uint32_t low = first + (uint32_t)((uint64_t)(end - first) * place >> 32), high = low;
-	while (low > first && a->placed[low - 1].place >= place) {
-		high = low;
-		low -= low - first < step ? low - first : step;
-		step *= 2;
-	}
-	while (high < end && a->placed[high].place < place) {
-		low = high;
-		high += end - high < step ? end - high : step;
-		step *= 2;
-	}
-	KR_BISECT(at, low, high, a->placed[at].place < place);
-	return at;
+	uint32_t j = i;
+	if (place > a->placed[i].place)
+		while (j + 1 < a->placed_first[k + 1] && a->placed[j + 1].place < place)
+			j++;
+	else
+		while (j > a->placed_first[k] && a->placed[j - 1].place >= place)
+			j--;
+	return j;
 }
 
-/* Where an access of key k stands. */
-static uint32_t find(const struct walk *a, uint32_t k, uint32_t place, uint32_t access)
+/* By how much more is wrong when the access at i goes to j. */
+static int change_of(struct walk *a, uint32_t k, uint32_t i, uint32_t j)
 {
-	uint32_t at = behind(a, k, place);
-	while (a->placed[at].access != access)
-		at++;
-	return at;
-}
-
-/* Moves an access; returns by how much more is wrong. */
-static int move_access(struct walk *a, uint32_t access, uint32_t from, uint32_t to, struct moved *moved)
-{
-	uint32_t k = a->x.all.at[access].key, i = find(a, k, from, access), j = behind(a, k, to);
-	j -= j > i;
-	*moved = (struct moved){i, j};
-	if (i == j) {
-		a->placed[i].place = to;
-		return 0;
+	const struct placed *x = &a->placed[i];
+	bool later = i < j;
+	uint32_t low = later ? i : j, high = later ? j : i, end = a->placed_first[k + 1];
+	uint32_t was = newest(a, k, low), is = was;
+	int more = later ? -pass(a, x, &was) : pass(a, x, &is);
+	for (uint32_t at = low + later; at < high + later; at++)
+		more += pass(a, &a->placed[at], &is) - pass(a, &a->placed[at], &was);
+	more += later ? pass(a, x, &is) : -pass(a, x, &was);
+	for (uint32_t at = high + 1; is != was && at < end; at++) {
+		const struct placed *p = &a->placed[at];
+		more += (int)count_wrong(a, p, is) - (int)count_wrong(a, p, was);
+		if (p->wrote != KR_NONE)
+			break;
 	}
-	uint32_t low = i < j ? i : j, high = i < j ? j : i, now = newest(a, k, low);
-	int before = (int)cost_of(a, k, low, high + 1, now);
 	a->passed += high - low;
-	KR_SHIFT(a->placed, i, j);
-	a->placed[j].place = to;
-	return (int)cost_of(a, k, low, high + 1, now) - before;
+	return more;
 }
 
 static bool accepts(struct walk *a, int more)
@@ -226,38 +205,39 @@ static bool accepts(struct walk *a, int more)
 	return more <= 0 || (more < WORSE && kr_rng_u64(&a->rng) < a->chance[more]);
 }
 
-static enum kr_status note_moved(struct walk *a, uint32_t t)
+/* Moves what is at i of key k to j, and notes what may be wrong now. */
+static enum kr_status move_access(struct walk *a, uint32_t k, uint32_t i, uint32_t j, uint32_t place)
 {
-	const struct moved *m = a->moved;
-	for (uint32_t x = a->x.first[t]; x < a->x.first[t + 1]; x++, m++)
-		if (m->from != m->to)
-			KR_TRY(note_all(a, a->x.all.at[x].key, m->from < m->to ? m->from : m->to,
-				(m->from < m->to ? m->to : m->from) + 1));
-	for (uint32_t i = a->pair_first[t]; i < a->pair_first[t + 1]; i++)
-		if (is_against(a, a->pairs_of[i]))
-			KR_TRY(note(a, a->asg->nobs + a->pairs_of[i]));
-	return KR_OK;
+	uint32_t low = i < j ? i : j, high = i < j ? j : i;
+	KR_SHIFT(a->placed, i, j);
+	a->placed[j].place = place;
+	for (uint32_t at = low; at <= high; at++)
+		a->at[a->placed[at].access] = at;
+	return i != j ? note_all(a, k, low, high + 1) : KR_OK;
 }
 
 /* Moves a transaction, or leaves it. */
 static enum kr_status move(struct walk *a, uint32_t t, uint32_t to)
 {
-	uint32_t from = a->place[t];
-	struct moved *m = a->moved;
+	uint32_t from = a->place[t], first = a->x.first[t], end = a->x.first[t + 1];
 	int more = -(int)count_against(a, t);
-	for (uint32_t x = a->x.first[t]; x < a->x.first[t + 1]; x++)
-		more += move_access(a, x, from, to, m++);
+	for (uint32_t x = first; x < end; x++) {
+		uint32_t k = a->x.all.at[x].key, j = target_of(a, k, a->at[x], to);
+		a->target[x - first] = j;
+		more += j != a->at[x] ? change_of(a, k, a->at[x], j) : 0;
+	}
 	a->place[t] = to;
 	more += (int)count_against(a, t);
-	if (accepts(a, more)) {
-		a->cost = (uint32_t)((int)a->cost + more);
-		return note_moved(a, t);
+	if (!accepts(a, more)) {
+		a->place[t] = from;
+		return KR_OK;
 	}
-	while (m-- > a->moved) {
-		KR_SHIFT(a->placed, m->to, m->from);
-		a->placed[m->from].place = from;
-	}
-	a->place[t] = from;
+	a->cost = (uint32_t)((int)a->cost + more);
+	for (uint32_t x = first; x < end; x++)
+		KR_TRY(move_access(a, a->x.all.at[x].key, a->at[x], a->target[x - first], to));
+	for (uint32_t i = a->pair_first[t]; i < a->pair_first[t + 1]; i++)
+		if (is_against(a, a->pairs_of[i]))
+			KR_TRY(note(a, a->asg->nobs + a->pairs_of[i]));
 	return KR_OK;
 }
 
@@ -325,7 +305,7 @@ static enum kr_status mend_sight(struct walk *a, uint32_t o, uint32_t own)
 	uint32_t writer = a->asg->versions[v.i].writer.i, place = 0, at = first - 1; /* in front of all */
 	if (writer != KR_NONE) {
 		place = a->place[writer];
-		at = find(a, k, place, access_of(a, writer, k));
+		at = a->at[access_of(a, writer, k)];
 	}
 	uint64_t what = kr_rng_below(&a->rng, 4);
 	bool turned = writer != KR_NONE && at > own;
@@ -375,8 +355,8 @@ static enum kr_status step(struct walk *a)
 			return move(a, p.after, beside(a, a->place[p.before], true));
 		return KR_OK;
 	}
-	uint32_t k = a->asg->obs[thing].key.i, t = a->asg->obs[thing].txn.i, x = access_of(a, t, k);
-	uint32_t own = find(a, k, a->place[t], x), now = newest(a, k, own);
+	uint32_t k = a->asg->obs[thing].key.i, own = a->at[access_of(a, a->asg->obs[thing].txn.i, k)];
+	uint32_t now = newest(a, k, own);
 	if (!kr_accesses_sees(a->ir, thing, (kr_version){now}))
 		return mend_sight(a, thing, own);
 	forget(a, i);
@@ -426,14 +406,18 @@ static void place_all(struct walk *a)
 	for (uint32_t i = 0; i < asg->ntxns; i++) {
 		uint32_t t = a->sorted[i];
 		a->place[t] = (i + 1) * gap;
-		for (uint32_t x = a->x.first[t]; x < a->x.first[t + 1]; x++)
-			a->placed[a->placed_first[a->x.all.at[x].key + 1]++] =
+		for (uint32_t x = a->x.first[t]; x < a->x.first[t + 1]; x++) {
+			a->at[x] = a->placed_first[a->x.all.at[x].key + 1]++;
+			a->placed[a->at[x]] =
 				(struct placed){a->place[t], x, a->x.all.at[x].wrote.i, want_of(a, x)};
+		}
 	}
 	a->cost = 0;
-	for (uint32_t k = 0; k < asg->nkeys; k++)
-		a->cost += cost_of(a, k, a->placed_first[k], a->placed_first[k + 1],
-			kr_asg_initial(asg, (kr_key){k}).i);
+	for (uint32_t k = 0; k < asg->nkeys; k++) {
+		uint32_t now = kr_asg_initial(asg, (kr_key){k}).i;
+		for (uint32_t i = a->placed_first[k]; i < a->placed_first[k + 1]; i++)
+			a->cost += (uint32_t)pass(a, &a->placed[i], &now);
+	}
 	for (uint32_t i = 0; i < a->pairs.n; i++)
 		a->cost += is_against(a, i);
 }
@@ -456,12 +440,13 @@ static enum kr_status begin(struct walk *a)
 	KR_TRY(kr_arena_new(&a->arena, a->sorted, asg->ntxns));
 	KR_TRY(kr_arena_new(&a->arena, a->scratch, asg->ntxns));
 	KR_TRY(kr_arena_new(&a->arena, a->placed_first, (size_t)asg->nkeys + 2));
-	KR_TRY(kr_arena_new(&a->arena, a->moved, asg->nkeys));
+	KR_TRY(kr_arena_new(&a->arena, a->target, asg->nkeys));
 	KR_TRY(kr_arena_new(&a->arena, a->pair_first, (size_t)asg->ntxns + 2));
 	KR_TRY(kr_accesses_init(&a->x, a->w));
 	KR_TRY(index_pairs(a));
 	KR_TRY(kr_arena_new(&a->arena, a->wrong_at, (size_t)asg->nobs + a->pairs.n));
 	KR_TRY(kr_arena_new(&a->arena, a->placed, a->x.all.n));
+	KR_TRY(kr_arena_new(&a->arena, a->at, a->x.all.n));
 	kr_rng_init(&a->rng, 1);
 	return KR_OK;
 }
@@ -504,16 +489,14 @@ static enum kr_status guess(struct walk *a, enum kr_guess by)
 	return KR_OK;
 }
 
-/* Lines up by the guess with which the least is wrong. *found: nothing is. Notes nothing that is wrong where
- * repair is the shorter way. */
+/* Lines up by the guess with which the least is wrong. *found: nothing is. */
 static enum kr_status start(struct walk *a, bool *found)
 {
 	static const enum kr_guess GUESSES[] = {KR_GUESS_PROGRESS, KR_GUESS_TRACE, KR_GUESSES};
-	uint32_t few = a->asg->nobs <= SMALL ? 0 : a->asg->nobs / FEW;
 	double *best;
 	KR_TRY(kr_arena_new(&a->arena, best, a->asg->ntxns));
 	a->best = UINT32_MAX;
-	for (size_t i = 0; i < KR_COUNT(GUESSES) && a->best > 0 && a->best >= few; i++) {
+	for (size_t i = 0; i < KR_COUNT(GUESSES) && a->best > a->asg->nobs / FEW; i++) {
 		KR_TRY(guess(a, GUESSES[i]));
 		line_up(a, a->guess);
 		if (a->cost >= a->best)
@@ -522,8 +505,6 @@ static enum kr_status start(struct walk *a, bool *found)
 		memcpy(best, a->guess, a->asg->ntxns * sizeof *best);
 	}
 	*found = a->best == 0;
-	if (a->best < few || a->best > MANY)
-		return KR_OK;
 	line_up(a, best);
 	return note_everything(a);
 }
