@@ -1,15 +1,15 @@
 /* Z3 as an incremental SAT solver over numbered Boolean variables. The only file that knows Z3's C API for
- * this purpose, and its versions. */
+ * this purpose, and its versions. As long as questions are small, Z3 is not asked (small.h). */
 #ifndef KR_BACKEND_SOLVER_Z3_H
 #define KR_BACKEND_SOLVER_Z3_H
 
-#include "backend/choices.h"
+#include "backend/small.h"
 
 struct kr_solver; /* heap */
 
-enum kr_solver_result { KR_SOLVER_YES, KR_SOLVER_NO, KR_SOLVER_UNKNOWN };
-
 enum kr_status kr_solver_new(struct kr_ctx *ctx, struct kr_solver **out);
+/* From now on Z3 is asked, however small a question is. */
+void kr_solver_insist(struct kr_solver *sat);
 void kr_solver_free(struct kr_solver *sat);
 
 /* Gives the solver the clauses and facts that are new in `c`, asks it, and stores the values of all variables
@@ -21,7 +21,7 @@ enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum
  * clauses of `c` unsatisfiable when of the `ncycles` cycles of the proof only those count that are marked in
  * `keep` (facts always count)? If so, *refuted is set and the cycles that the answer does not rest on are
  * unmarked; if not, or if Z3 gives no answer, nothing changes. */
-enum kr_status kr_solver_core(struct kr_solver *sat, const struct kr_choices *c, uint8_t *keep,
+enum kr_status kr_solver_core(struct kr_solver *sat, struct kr_choices *c, uint8_t *keep,
 	uint32_t ncycles, bool *refuted);
 
 #endif
