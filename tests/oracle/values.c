@@ -72,14 +72,44 @@ static bool split(struct values *v, uint32_t value, const char *text)
 	return true;
 }
 
+/* A scalar to compare with; anything else has a text only. */
+struct scalar {
+	enum { IS_OTHER, IS_INT, IS_REAL, IS_STRING } type;
+	int64_t integer;
+	double real;
+	char text[600];
+};
+
+static bool scalar_of_text(const char *text, size_t length, struct scalar *out)
+{
+	if (length >= sizeof out->text)
+		return false;
+	*out = (struct scalar){.type = IS_OTHER};
+	memcpy(out->text, text, length);
+	if (text[0] == '"') {
+		out->type = IS_STRING;
+	} else if (text[0] == '-' || (text[0] >= '0' && text[0] <= '9')) {
+		out->type = strpbrk(out->text, ".eE") ? IS_REAL : IS_INT;
+		out->integer = strtoll(out->text, NULL, 10);
+		out->real = strtod(out->text, NULL);
+	}
+	return true;
+}
+
 struct values *values_of(const struct kr_history *h)
 {
-	struct values *v = calloc(1, sizeof *v);
+	struct values *v = calloc(1, sizeof *v + h->values.n * sizeof(struct scalar));
 	bool fits = v && h->values.n <= RECORDED_MOST;
 
 	if (!v)
 		return NULL;
 	v->h = h;
+	v->scalars = (struct scalar *)(v + 1);
+	for (uint32_t i = 0; i < h->values.n; i++) {
+		char text[sizeof v->scalars->text];
+		if (text_of(h, i, text, sizeof text))
+			scalar_of_text(text, strlen(text), &v->scalars[i]);
+	}
 	memset(v->alone, ELEMENTS_MOST, sizeof v->alone);
 	for (uint32_t i = 0; fits && i < h->values.n; i++)
 		if (h->values.at[i].type == KR_VALUE_ARRAY)
@@ -144,38 +174,12 @@ bool held_equal(const struct held *a, const struct held *b)
 
 /* ---- conditions ---- */
 
-/* A scalar to compare with; anything else has a text only. */
-struct scalar {
-	enum { IS_OTHER, IS_INT, IS_REAL, IS_STRING } type;
-	int64_t integer;
-	double real;
-	char text[600];
-};
+/* of what the trace does not name as a value of a register: like no other */
+static const struct scalar no_scalar = {.type = IS_OTHER, .text = "?"};
 
-static bool scalar_of_text(const char *text, size_t length, struct scalar *out)
+static const struct scalar *scalar_of(const struct values *v, uint32_t value)
 {
-	if (length >= sizeof out->text)
-		return false;
-	*out = (struct scalar){.type = IS_OTHER};
-	memcpy(out->text, text, length);
-	if (text[0] == '"') {
-		out->type = IS_STRING;
-	} else if (text[0] == '-' || (text[0] >= '0' && text[0] <= '9')) {
-		out->type = strpbrk(out->text, ".eE") ? IS_REAL : IS_INT;
-		out->integer = strtoll(out->text, NULL, 10);
-		out->real = strtod(out->text, NULL);
-	}
-	return true;
-}
-
-static struct scalar scalar_of(const struct kr_history *h, uint32_t value)
-{
-	struct scalar out = {.type = IS_OTHER};
-	char text[600];
-
-	if (value < h->values.n && text_of(h, value, text, sizeof text))
-		scalar_of_text(text, strlen(text), &out);
-	return out;
+	return value < v->h->values.n ? &v->scalars[value] : &no_scalar;
 }
 
 static bool same(const struct scalar *a, const struct scalar *b)
@@ -197,25 +201,25 @@ static bool comparable(const struct scalar *a, const struct scalar *b, int *sign
 	return *sign = a->real < b->real ? -1 : a->real > b->real, true;
 }
 
-static bool passes(const struct kr_history *h, const struct kr_cond *cond, enum kr_cond_test test, const struct scalar *a)
+static bool passes(const struct scalar *b, enum kr_cond_test test, const struct scalar *a)
 {
-	struct scalar b = scalar_of(h, cond->value.i), one;
+	struct scalar one;
 	int sign;
 
 	switch (test) {
-	case KR_COND_EQ: return same(a, &b);
-	case KR_COND_NE: return !same(a, &b);
-	case KR_COND_LT: return comparable(a, &b, &sign) && sign < 0;
-	case KR_COND_LE: return comparable(a, &b, &sign) && sign <= 0;
-	case KR_COND_GT: return comparable(a, &b, &sign) && sign > 0;
-	case KR_COND_GE: return comparable(a, &b, &sign) && sign >= 0;
-	case KR_COND_PREFIX: return a->type == IS_STRING && b.type == IS_STRING && strncmp(a->text, b.text, strlen(b.text) - 1) == 0;
+	case KR_COND_EQ: return same(a, b);
+	case KR_COND_NE: return !same(a, b);
+	case KR_COND_LT: return comparable(a, b, &sign) && sign < 0;
+	case KR_COND_LE: return comparable(a, b, &sign) && sign <= 0;
+	case KR_COND_GT: return comparable(a, b, &sign) && sign > 0;
+	case KR_COND_GE: return comparable(a, b, &sign) && sign >= 0;
+	case KR_COND_PREFIX: return a->type == IS_STRING && b->type == IS_STRING && strncmp(a->text, b->text, strlen(b->text) - 1) == 0;
 	case KR_COND_IN:
-		for (size_t at = 1; b.text[0] == '[' && b.text[at] && b.text[at] != ']';) {
-			size_t end = end_of(b.text, at);
-			if (scalar_of_text(b.text + at, end - at, &one) && same(a, &one))
+		for (size_t at = 1; b->text[0] == '[' && b->text[at] && b->text[at] != ']';) {
+			size_t end = end_of(b->text, at);
+			if (scalar_of_text(b->text + at, end - at, &one) && same(a, &one))
 				return true;
-			at = end + (b.text[end] == ',');
+			at = end + (b->text[end] == ',');
 		}
 	}
 	return false;
@@ -236,20 +240,23 @@ static bool field_of(const struct scalar *object, const char *name, struct scala
 
 bool held_matches(const struct values *v, const struct kr_scan *scan, uint32_t key, const struct held *held)
 {
-	struct scalar name = scalar_of(v->h, v->h->keys.at[key].name.i), value = {.type = IS_OTHER, .text = "?"};
+	struct scalar number = {.type = IS_INT, .integer = held->number, .real = (double)held->number}, field;
+	const struct scalar *value = held->what == HELD_VALUE                             ? scalar_of(v, held->value)
+		: held->what == HELD_NUMBER || held->what == HELD_MARK ? &number
+								       : &no_scalar;
 
 	if (held->what == HELD_ABSENT)
 		return false;
-	if (held->what == HELD_VALUE)
-		value = scalar_of(v->h, held->value);
-	if (held->what == HELD_NUMBER || held->what == HELD_MARK)
-		value = (struct scalar){.type = IS_INT, .integer = held->number, .real = (double)held->number};
 	for (uint32_t i = 0; i < scan->cond_count; i++) {
 		const struct kr_cond *cond = &v->h->conds.at[scan->cond_first + i];
-		struct scalar left = cond->target == KR_COND_KEY_PREFIX ? name : value;
-		if (cond->target == KR_COND_FIELD && !field_of(&value, scalar_of(v->h, cond->field.i).text, &left))
-			return false;
-		if (!passes(v->h, cond, cond->target == KR_COND_KEY_PREFIX ? KR_COND_PREFIX : cond->test, &left))
+		bool of_name = cond->target == KR_COND_KEY_PREFIX;
+		const struct scalar *left = of_name ? scalar_of(v, v->h->keys.at[key].name.i) : value;
+		if (cond->target == KR_COND_FIELD) {
+			if (!field_of(value, scalar_of(v, cond->field.i)->text, &field))
+				return false;
+			left = &field;
+		}
+		if (!passes(scalar_of(v, cond->value.i), of_name ? KR_COND_PREFIX : cond->test, left))
 			return false;
 	}
 	return true;

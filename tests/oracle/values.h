@@ -17,8 +17,11 @@ struct held {
 
 #define HELD_OTHER (KR_NONE - 1) /* a value of a register that the trace does not name, and that is like no other */
 
+struct scalar;
+
 struct values {
 	const struct kr_history *h;
+	struct scalar *scalars; /* by kr_value, in the same block */
 	uint32_t nelements;
 	char element[ELEMENTS_MOST][48];
 	uint8_t alone[RECORDED_MOST]; /* by kr_value: as an element; ELEMENTS_MOST: is none */
