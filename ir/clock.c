@@ -176,6 +176,11 @@ void kr_clock_edge(struct kr_clock *c, kr_node from, kr_node to)
 static void propagate(const struct kr_ir *ir, struct kr_clock *c, uint32_t node, const uint64_t *changed)
 {
 	const uint16_t *source = row(c, node);
+	uint64_t any = 0;
+	for (uint32_t w = 0; w < c->words; w++)
+		any |= changed[w];
+	if (any == 0)
+		return;
 	for (uint32_t e = ir->head.at[node]; e != KR_NONE; e = ir->next.at[e]) {
 		uint32_t to = ir->edges.at[e].to.i;
 		const uint16_t *target = row(c, to);

@@ -2,6 +2,7 @@
  * key's by chain and position (chains.h). Count, allocate once, fill. */
 #include "passes/chains.h"
 
+#include "base/bits.h"
 #include "base/order.h"
 
 struct indexing {
@@ -92,12 +93,16 @@ static enum kr_status make_segments(const struct indexing *x)
 		c->nsegments += begins_segment(x, i);
 	KR_TRY(kr_mem_new(mem, c->segments, c->nsegments));
 	KR_TRY(kr_mem_new(mem, c->segment_first, (size_t)x->ir->asg->nkeys + 1));
+	c->words = x->clock->words;
+	KR_TRY(kr_mem_new(mem, c->has, (size_t)x->ir->asg->nkeys * c->words));
 	for (uint32_t i = 0; i < c->nwriters; i++) {
 		uint32_t position = c->writers[i].position;
 		while (key <= version_of(x, i)->key.i)
 			c->segment_first[key++] = segment;
-		if (begins_segment(x, i))
+		if (begins_segment(x, i)) {
 			c->segments[segment++] = (struct kr_segment){chain_of(x, i), i, 0, position, 0};
+			kr_bits_set(c->has + (size_t)version_of(x, i)->key.i * c->words, chain_of(x, i));
+		}
 		c->segments[segment - 1].count++;
 		c->segments[segment - 1].to = position;
 	}
@@ -121,6 +126,7 @@ void kr_chains_done(struct kr_chains *c, struct kr_mem *mem, const struct kr_asg
 	kr_mem_free(mem, c->writers, c->nwriters, sizeof *c->writers);
 	kr_mem_free(mem, c->segments, c->nsegments, sizeof *c->segments);
 	kr_mem_free(mem, c->segment_first, (size_t)asg->nkeys + 1, sizeof *c->segment_first);
+	kr_mem_free(mem, c->has, (size_t)asg->nkeys * c->words, sizeof *c->has);
 }
 
 uint32_t kr_chains_upto(const struct kr_chains *c, const struct kr_segment *segment, uint32_t position)

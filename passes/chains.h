@@ -16,10 +16,11 @@ struct kr_chains {
 	struct kr_chain_writer *writers; /* of tracked chains, by key, chain, position */
 	struct kr_segment *segments;     /* by key, chain */
 	uint32_t *segment_first;         /* per key, and one more */
-	uint32_t nwriters, nsegments;
+	uint64_t *has;                   /* per key, so many words: set of the chains with a segment */
+	uint32_t nwriters, nsegments, words;
 };
 
-/* Of the writers that may be present. O(nodes + versions). */
+/* Of the writers that may be present. O(nodes + versions + keys * chains / 64). */
 enum kr_status kr_chains_init(struct kr_chains *c, const struct kr_ir *ir, const struct kr_clock *clock);
 void kr_chains_done(struct kr_chains *c, struct kr_mem *mem, const struct kr_asg *asg);
 
@@ -27,6 +28,33 @@ static inline const struct kr_segment *kr_chains_of(const struct kr_chains *c, k
 {
 	*count = c->segment_first[k.i + 1] - c->segment_first[k.i];
 	return c->segments + c->segment_first[k.i];
+}
+
+/* Of a key's segments those whose chains are in a set, as kr_chains_next returns them; NULL: no more. */
+typedef struct {
+	const struct kr_segment *segments; /* of the word's chains */
+	const uint64_t *has, *in;
+	uint64_t left;                     /* of the word */
+	uint32_t words;                    /* that and those behind it */
+} kr_segments_in;
+
+static inline kr_segments_in kr_chains_in(const struct kr_chains *c, kr_key k, const uint64_t *in)
+{
+	const uint64_t *has = c->has + (size_t)k.i * c->words;
+	return (kr_segments_in){c->segments + c->segment_first[k.i], has, in, has[0] & in[0], c->words};
+}
+
+static inline const struct kr_segment *kr_chains_next(kr_segments_in *it)
+{
+	while (it->left == 0) {
+		if (--it->words == 0)
+			return NULL;
+		it->segments += __builtin_popcountll(*it->has++);
+		it->left = *it->has & *++it->in;
+	}
+	uint64_t first = it->left & -it->left;
+	it->left ^= first;
+	return it->segments + __builtin_popcountll(*it->has & (first - 1));
 }
 
 /* Number of writers of the segment at or before a position. */

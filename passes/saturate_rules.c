@@ -84,29 +84,24 @@ static uint32_t count_news(const struct kr_saturation *s, const struct kr_segmen
 	return s->chains.writers[segment->first + n - 1].position <= known ? 0 : n;
 }
 
-static bool moved(const uint64_t *changed, uint32_t chain) { return changed[chain / 64] >> (chain % 64) & 1; }
-
 /* Rule "before". */
 static enum kr_status order_before(struct kr_saturation *s, kr_obs o, const uint64_t *changed)
 {
 	const struct kr_observation *obs = &s->ir->asg->obs[o.i];
 	kr_version seen = s->ir->source[o.i];
 	kr_txn b = writer_of(s, seen);
-	uint32_t count;
-	const struct kr_segment *segments = kr_chains_of(&s->chains, obs->key, &count);
+	const struct kr_segment *segment;
 	if (b.i == KR_NONE)
 		return KR_OK; /* what overwrites the initial version is seen to elsewhere */
 
 	const struct kr_clock *c = s->ir->clock;
 	kr_node reader = kr_ir_in(s->ir, KR_WR, obs->txn), writer = kr_ir_in(s->ir, KR_WW, b);
 
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t chain = segments[i].chain;
-		uint32_t n = moved(changed, chain)
-			? count_news(s, &segments[i], kr_clock_last(c, chain, reader),
-				  kr_clock_last(c, chain, writer))
-			: 0;
-		kr_version last = last_of(s, &segments[i], n, o);
+	for (kr_segments_in it = kr_chains_in(&s->chains, obs->key, changed);
+		(segment = kr_chains_next(&it)) != NULL;) {
+		uint32_t n = count_news(s, segment, kr_clock_last(c, segment->chain, reader),
+			kr_clock_last(c, segment->chain, writer));
+		kr_version last = last_of(s, segment, n, o);
 		if (last.i == KR_NONE || last.i == seen.i ||
 			kr_clock_implies(s->ir, KR_WW, writer_of(s, last), b))
 			continue;
@@ -197,12 +192,10 @@ static void keep_nearest(struct kr_saturation *s, kr_version before, kr_version 
 static enum kr_status order_after(struct kr_saturation *s, kr_version later, const uint64_t *changed)
 {
 	kr_txn b = writer_of(s, later);
-	uint32_t count;
-	const struct kr_segment *segments =
-		kr_chains_of(&s->chains, s->ir->asg->versions[later.i].key, &count);
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t n = moved(changed, segments[i].chain) ? count_before(s, &segments[i], later, b) : 0;
-		kr_version last = last_other(s, &segments[i], n, b);
+	const struct kr_segment *segment;
+	for (kr_segments_in it = kr_chains_in(&s->chains, s->ir->asg->versions[later.i].key, changed);
+		(segment = kr_chains_next(&it)) != NULL;) {
+		kr_version last = last_other(s, segment, count_before(s, segment, later, b), b);
 		if (last.i == KR_NONE)
 			continue;
 		kr_txn a = writer_of(s, last);
