@@ -1,6 +1,6 @@
 /* Back end `z3`: witness first, then repair of the witness where that can be done (repair.h), else lazy
  * grounding: the search of search.h, which schedules candidates, and gives to Z3 only the choices on the
- * cycles that they have.
+ * cycles that they have, and not even these where they are few (small.h).
  *
  * Published idea: lazy SMT for polygraphs (DESIGN 4d; Zhang et al., Viper, EuroSys 2023). */
 #include "backend/backtrack.h"

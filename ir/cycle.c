@@ -139,13 +139,15 @@ static bool better(const struct kr_ir *ir, const struct kr_path *a, const struct
 }
 
 /* The cycle that starts with `edge`, whose ends are in one component. */
-static enum kr_status cycle_through(const struct kr_ir *ir, uint32_t edge, struct kr_path *cycle)
+static enum kr_status cycle_through(const struct kr_ir *ir, const uint32_t *component, uint32_t edge,
+	struct kr_path *cycle)
 {
 	const struct kr_edge *e = &ir->edges.at[edge];
 	bool found = true;
 	kr_vec_clear(cycle);
 	KR_TRY(kr_vec_add(&ir->ctx->mem, cycle, edge));
-	KR_TRY(e->from.i == e->to.i ? KR_OK : kr_ir_path(ir, e->to, e->from, ir->edges.n, cycle, &found));
+	KR_TRY(e->from.i == e->to.i ? KR_OK
+				    : kr_ir_path_within(ir, component, e->to, e->from, cycle, &found));
 	return found ? KR_OK : KR_INTERNAL;
 }
 
@@ -160,7 +162,7 @@ static enum kr_status best_cycle(const struct kr_ir *ir, const uint32_t *compone
 		if (edge->kind > KR_RW || component[edge->from.i] != component[edge->to.i])
 			continue;
 		tries++;
-		status = cycle_through(ir, e, &cycle);
+		status = cycle_through(ir, component, e, &cycle);
 		if (!status && better(ir, &cycle, best)) {
 			struct kr_path swap = *best;
 			*best = cycle;

@@ -242,9 +242,10 @@ enum kr_status kr_ir_along(const struct kr_ir *ir, uint32_t *place, bool *cyclic
 /* 0-1 breadth-first search: a level is a number of derived edges; nodes reached by given edges join the level
  * at hand, by derived ones the next. */
 struct search {
-	uint32_t kinds;   /* of edges that count */
-	uint32_t *via;    /* per node: 1 + the edge by which it was reached, 0: not yet */
-	uint8_t *settled; /* per node: its edges have been walked */
+	uint32_t kinds;            /* of edges that count */
+	const uint32_t *component; /* per node, of which that of the start counts; NULL: all do */
+	uint32_t *via;             /* per node: 1 + the edge by which it was reached, 0: not yet */
+	uint8_t *settled;          /* per node: its edges have been walked */
 	KR_VEC(kr_node) now;
 	KR_VEC(kr_node) later;
 };
@@ -264,7 +265,8 @@ static enum kr_status expand(const struct kr_ir *ir, struct search *s, kr_node v
 		const struct kr_edge *edge = &ir->edges.at[e];
 		bool derived = edge->rule != KR_RULE_GIVEN;
 		uint32_t to = edge->to.i;
-		if (e >= age || to == start.i || s->settled[to] || !counts(ir, s, edge))
+		if (e >= age || to == start.i || s->settled[to] || !counts(ir, s, edge) ||
+			(s->component && s->component[to] != s->component[start.i]))
 			continue;
 		bool fresh = s->via[to] == 0;
 		if (!fresh && (derived || ir->edges.at[s->via[to] - 1].rule == KR_RULE_GIVEN))
@@ -314,22 +316,13 @@ static enum kr_status walk_back(const struct kr_ir *ir, const struct search *s, 
 	return KR_OK;
 }
 
-enum kr_status kr_ir_path(const struct kr_ir *ir, kr_node a, kr_node b, uint32_t age, struct kr_path *path,
-	bool *found)
-{
-	return kr_ir_path_by(ir, UINT32_MAX, a, b, age, path, found);
-}
-
-enum kr_status kr_ir_path_by(const struct kr_ir *ir, uint32_t kinds, kr_node a, kr_node b, uint32_t age,
+static enum kr_status find_path(const struct kr_ir *ir, struct search s, kr_node a, kr_node b, uint32_t age,
 	struct kr_path *path, bool *found)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
-	struct search s = {.kinds = kinds,
-		.via = kr_mem_alloc(mem, ir->nnodes, sizeof *s.via),
-		.settled = kr_mem_alloc(mem, ir->nnodes, 1)};
-	enum kr_status status = s.via && s.settled ? KR_OK : KR_NOMEM;
-	if (!status)
-		status = search_run(ir, &s, a, b, age);
+	s.via = kr_mem_alloc(mem, ir->nnodes, sizeof *s.via);
+	s.settled = kr_mem_alloc(mem, ir->nnodes, 1);
+	enum kr_status status = s.via && s.settled ? search_run(ir, &s, a, b, age) : KR_NOMEM;
 	if (!status) {
 		*found = s.settled[b.i];
 		if (*found)
@@ -340,4 +333,23 @@ enum kr_status kr_ir_path_by(const struct kr_ir *ir, uint32_t kinds, kr_node a, 
 	kr_mem_free(mem, s.via, ir->nnodes, sizeof *s.via);
 	kr_mem_free(mem, s.settled, ir->nnodes, 1);
 	return status;
+}
+
+enum kr_status kr_ir_path(const struct kr_ir *ir, kr_node a, kr_node b, uint32_t age, struct kr_path *path,
+	bool *found)
+{
+	return find_path(ir, (struct search){.kinds = UINT32_MAX}, a, b, age, path, found);
+}
+
+enum kr_status kr_ir_path_within(const struct kr_ir *ir, const uint32_t *component, kr_node a, kr_node b,
+	struct kr_path *path, bool *found)
+{
+	return find_path(ir, (struct search){.kinds = UINT32_MAX, .component = component}, a, b, ir->edges.n,
+		path, found);
+}
+
+enum kr_status kr_ir_path_by(const struct kr_ir *ir, uint32_t kinds, kr_node a, kr_node b, uint32_t age,
+	struct kr_path *path, bool *found)
+{
+	return find_path(ir, (struct search){.kinds = kinds}, a, b, age, path, found);
 }

@@ -160,6 +160,11 @@ KR_VEC_NAMED(kr_path, uint32_t);
 enum kr_status kr_ir_path(const struct kr_ir *ir, kr_node a, kr_node b, uint32_t age, struct kr_path *path,
 	bool *found);
 
+/* The same, of all edges, by the nodes of a's component alone, in which b is, too (kr_ir_components): the
+ * path does not change, and where components are small it is sooner found. */
+enum kr_status kr_ir_path_within(const struct kr_ir *ir, const uint32_t *component, kr_node a, kr_node b,
+	struct kr_path *path, bool *found);
+
 /* The same by edges of some kinds alone, a set of KR_BIT(enum kr_edge_kind), and those within a
  * transaction and between times; of wr those that tell what version of a key was seen, where the way must
  * not go on by ww: none by a part of a key. */
