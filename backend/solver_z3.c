@@ -14,8 +14,8 @@
 struct kr_solver {
 	struct kr_ctx *ctx;
 	struct kr_z3_calls call;
-	bool insists; /* on Z3, for small questions, too */
-	bool loaded;  /* `call` is there */
+	bool asked;  /* Z3, once; from then on it is */
+	bool loaded; /* `call` is there */
 	Z3_context z3;
 	Z3_solver solver;
 	KR_VEC(Z3_ast) vars;
@@ -49,8 +49,6 @@ enum kr_status kr_solver_new(struct kr_ctx *ctx, struct kr_solver **out)
 	*out = sat;
 	return KR_OK;
 }
-
-void kr_solver_insist(struct kr_solver *sat) { sat->insists = true; }
 
 /* ---- limits ---- */
 
@@ -366,12 +364,12 @@ enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum
 		*result = KR_SOLVER_YES;
 		return KR_OK;
 	}
-	if (!sat->insists && kr_small_fits(c)) {
+	if (!sat->asked && kr_small_fits(c)) {
 		KR_TRY(kr_small_solve(c, NULL, result));
 		if (*result != KR_SOLVER_UNKNOWN)
 			return KR_OK;
 	}
-	sat->insists = true;
+	sat->asked = true;
 	if (!load(sat, reason, size))
 		return KR_OK;
 	KR_TRY(start(sat));
@@ -469,7 +467,7 @@ static enum kr_status small_core(struct kr_choices *c, const uint8_t *keep, bool
 enum kr_status kr_solver_core(struct kr_solver *sat, struct kr_choices *c, uint8_t *keep, uint32_t ncycles,
 	bool *refuted)
 {
-	if (!sat->insists)
+	if (!sat->asked)
 		return small_core(c, keep, refuted);
 	KR_VEC(Z3_ast) assumptions = {0};
 	struct kr_mem *mem = &sat->ctx->mem;

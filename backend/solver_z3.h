@@ -8,8 +8,6 @@
 struct kr_solver; /* heap */
 
 enum kr_status kr_solver_new(struct kr_ctx *ctx, struct kr_solver **out);
-/* From now on Z3 is asked, however small a question is. */
-void kr_solver_insist(struct kr_solver *sat);
 void kr_solver_free(struct kr_solver *sat);
 
 /* Gives the solver the clauses and facts that are new in `c`, asks it, and stores the values of all variables
@@ -20,8 +18,8 @@ enum kr_status kr_solver_solve(struct kr_solver *sat, struct kr_choices *c, enum
 /* Of a solver whose last answer was KR_SOLVER_NO, and which answers nothing but this from then on: are the
  * clauses of `c` unsatisfiable when of the `ncycles` cycles of the proof only those count that are marked in
  * `keep` (facts always count)? If so, *refuted is set and the cycles that the answer does not rest on are
- * unmarked; if not, or if Z3 gives no answer, nothing changes. */
-enum kr_status kr_solver_core(struct kr_solver *sat, struct kr_choices *c, uint8_t *keep,
-	uint32_t ncycles, bool *refuted);
+ * unmarked, of a small question none; if not, or without an answer, nothing changes. */
+enum kr_status kr_solver_core(struct kr_solver *sat, struct kr_choices *c, uint8_t *keep, uint32_t ncycles,
+	bool *refuted);
 
 #endif
