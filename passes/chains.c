@@ -2,7 +2,6 @@
  * key's by chain and position (chains.h). Count, allocate once, fill. */
 #include "passes/chains.h"
 
-#include "base/bits.h"
 #include "base/order.h"
 
 struct indexing {

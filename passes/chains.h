@@ -2,6 +2,7 @@
 #ifndef KR_PASSES_CHAINS_H
 #define KR_PASSES_CHAINS_H
 
+#include "base/bits.h"
 #include "ir/clock.h"
 
 /* Writers of one key on one chain, in chain order. */
@@ -52,9 +53,9 @@ static inline const struct kr_segment *kr_chains_next(kr_segments_in *it)
 		it->segments += __builtin_popcountll(*it->has++);
 		it->left = *it->has & *++it->in;
 	}
-	uint64_t first = it->left & -it->left;
-	it->left ^= first;
-	return it->segments + __builtin_popcountll(*it->has & (first - 1));
+	uint32_t chain = (uint32_t)__builtin_ctzll(it->left);
+	it->left &= it->left - 1;
+	return it->segments + kr_bits_below(it->has, chain);
 }
 
 /* Number of writers of the segment at or before a position. */
