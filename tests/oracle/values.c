@@ -98,8 +98,8 @@ static bool scalar_of_text(const char *text, size_t length, struct scalar *out)
 
 struct values *values_of(const struct kr_history *h)
 {
-	struct values *v = calloc(1, sizeof *v + h->values.n * sizeof(struct scalar));
-	bool fits = v && h->values.n <= RECORDED_MOST;
+	bool fits = h->values.n <= RECORDED_MOST;
+	struct values *v = fits ? calloc(1, sizeof *v + h->values.n * sizeof(struct scalar)) : NULL;
 
 	if (!v)
 		return NULL;
@@ -238,12 +238,24 @@ static bool field_of(const struct scalar *object, const char *name, struct scala
 	return false;
 }
 
+/* What is held as a scalar, for which a number needs room. */
+static const struct scalar *held_scalar(const struct values *v, const struct held *held, struct scalar *number)
+{
+	if (held->what == HELD_VALUE)
+		return scalar_of(v, held->value);
+	if (held->what != HELD_NUMBER && held->what != HELD_MARK)
+		return &no_scalar;
+	number->type = IS_INT;
+	number->integer = held->number;
+	number->real = (double)held->number;
+	number->text[0] = '\0';
+	return number;
+}
+
 bool held_matches(const struct values *v, const struct kr_scan *scan, uint32_t key, const struct held *held)
 {
-	struct scalar number = {.type = IS_INT, .integer = held->number, .real = (double)held->number}, field;
-	const struct scalar *value = held->what == HELD_VALUE                             ? scalar_of(v, held->value)
-		: held->what == HELD_NUMBER || held->what == HELD_MARK ? &number
-								       : &no_scalar;
+	struct scalar number, field;
+	const struct scalar *value = held_scalar(v, held, &number);
 
 	if (held->what == HELD_ABSENT)
 		return false;
