@@ -263,8 +263,9 @@ static enum kr_status add(struct summing *s)
 		KR_TRY(kr_vec_add(s->c->mem, &s->bases, (struct term){s->from_initial, 0}));
 		KR_TRY(add_total(s));
 	}
-	if (((s->want.test == KR_COUNT_IS && s->want.number == 0 && !s->want.or_absent) ||
-		    s->want.test == KR_COUNT_PRESENT || s->want.test == KR_COUNT_MATCH))
+	if (!s->want.over && /* own increments make it present, whatever was there */
+		((s->want.test == KR_COUNT_IS && s->want.number == 0 && !s->want.or_absent) ||
+			s->want.test == KR_COUNT_PRESENT || s->want.test == KR_COUNT_MATCH))
 		KR_TRY(add_there(s));
 	return KR_OK;
 }

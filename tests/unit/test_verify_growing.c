@@ -55,6 +55,8 @@ static const char unseen[] = "{'id':'a','status':'aborted','ops':[['append','x',
 			     "{'id':'c','ops':[['r','x',[9]],['append','x',9]]}\n{'id':'d','ops':[['r','x',[8]]]}";
 static const char own[] = "{'id':'a','ops':[['append','x',1],['r','x',[7]]]}\n{'id':'b','ops':[['append','x',2],['r','x',[7,2]],['r','x',[2]]]}\n"
 			  "{'id':'c','ops':[['inc','n',1,5],['r','n',5],['r','n',6]]}\n{'id':'d','ops':[['add','s',1],['r','s',[2]]]}\n{'id':'e','ops':[['append','x',7]]}";
+/* u, which saw two numbers, took no effect; b's delete found what b itself had made. */
+static const char found_own[] = "{'id':'u','status':'unknown','ops':[['r','n',0],['r','n',-1],['inc','n',-1]]}\n{'id':'b','ops':[['inc','n',2],['d','n',true]]}";
 static const char numbers[] = "{'id':'a','ops':[['inc','n',4]]}\n{'id':'b','ops':[['inc','n',6]]}\n{'id':'c','ops':[['r','n',5]]}\n{'id':'d','ops':[['r','n',10]]}";
 
 /* Both a and b saw the empty list; an unknown reader would say which of them came first. */
@@ -149,6 +151,7 @@ static const struct verify_row rows[] = {
 	{"a counter as it was", own, NONE, .claim = ANOMALY("internal inconsistency", "c", "1", "n"), BAD("operation 1 of c shows n as it had left it")},
 	{"a counter that changed", own, NONE, .claim = ANOMALY("internal inconsistency", "c", "2", "n")},
 	{"an own element that is missing", own, NONE, .claim = ANOMALY("internal inconsistency", "d", "1", "s")},
+	{"a delete that found an own increment", found_own, NONE, .claim = ANOMALY("aborted read", "b", "1", "n"), BAD("operation 1 of b is no aborted read of n")},
 	{"a number that no increments give", numbers, NONE, .claim = ANOMALY("garbage read", "c", "0", "n")},
 	{"a number that both give", numbers, NONE, .claim = ANOMALY("garbage read", "d", "0", "n"), BAD("operation 0 of d is no garbage read of n")},
 };
