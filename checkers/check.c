@@ -354,10 +354,13 @@ static enum kr_status try_told(struct kr_ctx *ctx, const struct kr_history *h, s
 	struct kr_verdict told = *out;
 	int64_t start = kr_now_ns();
 	bool found;
+	told.told = true;
 	begin(&told, &ctx->mem);
 	enum kr_status status = kr_certify_told_order(ctx, h, &told.certificate, &found);
-	if (!status && !found)
+	if (!status && !found) {
+		told.told = false;
 		status = kr_certify_any_order(ctx, h, &told.certificate, &found);
+	}
 	if (status || !found) {
 		kr_certificate_done(&told.certificate);
 		return status;

@@ -44,6 +44,7 @@ struct kr_verdict {
 	struct kr_rounds undecided;    /* pairs of units that were undecided after each round of pruning */
 	bool verified;                     /* by who decided, who asked the verifier */
 	bool sums;                         /* its certificate was found on kr_analyze_sums */
+	bool told;                         /* it is an order that the trace suggests */
 	/* the certificate was found for this level with `proof_order`; NULL: for this one */
 	const struct kr_level *proof_of;
 	enum kr_order proof_order;
@@ -120,13 +121,19 @@ struct kr_check_plan {
 	 * those that stay open. Once for each; once more where what levels say of each other turned out
 	 * wrong. The decision must stay as it is. NULL: nobody waits. */
 	void (*decided)(void *data, struct kr_decision *decision);
+	/* Makes the analysis once a question needs it: not where an order that the trace suggests settles all.
+	 * NULL: it is given. */
+	enum kr_status (*analyze)(void *data, const struct kr_analysis **out);
 	void *data;
 };
 /* What is taken where many levels were asked for and no limit: some seconds a level, half a minute in all. */
 #define KR_CHECK_EACH_NS INT64_C(5000000000)
 #define KR_CHECK_ALL_NS INT64_C(25000000000)
 
-void kr_check_planned(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis,
-	struct kr_decision *decisions, uint32_t n, const struct kr_check_plan *plan);
+/* `analysis` may be NULL where the plan makes it; returns what that returned. After a failure what is open has
+ * not been told. */
+enum kr_status kr_check_planned(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_analysis *analysis, struct kr_decision *decisions, uint32_t n,
+	const struct kr_check_plan *plan);
 
 #endif

@@ -1,4 +1,6 @@
-/* Several levels at once, from both ends of the lattice: in turn the strongest undecided question, which
+/* Several levels at once. Before anything else is known of the history, an order that the trace suggests is
+ * replayed for the strongest: where it is right that is all, for the levels that it implies, too, and no
+ * analysis is made. Then from both ends of the lattice: in turn the strongest undecided question, which
  * nothing undecided implies, and the weakest one are searched for. A strong one satisfied settles all that
  * it implies; violated, its certificate is tried on all weaker ones (a cycle is often forbidden by many
  * levels). A weak one violated settles the stronger ones. What does not fit can take the verifier long to
@@ -15,6 +17,7 @@
  * it depends on the history alone, within the limits: the time that is left, or a minute. */
 #include <stdio.h>
 
+#include "checkers/certify.h"
 #include "checkers/check.h"
 
 /* Of the time left, at least this part goes to the next search: much follows from the strong levels, which
@@ -43,7 +46,8 @@ struct deciding {
 	uint32_t n;
 	struct about *about;
 	const struct kr_check_plan *plan;
-	uint32_t settled; /* how many are decided */
+	uint32_t settled;      /* how many are decided */
+	enum kr_status unmade; /* why there is no analysis */
 };
 
 static struct about *about(const struct deciding *c, const struct kr_decision *d)
@@ -103,6 +107,7 @@ static enum kr_status take_over(struct deciding *c, struct kr_decision *to, cons
 		.proof_of = own ? from->options.level : from->verdict.proof_of,
 		.proof_order = own ? from->options.order : from->verdict.proof_order,
 		.sums = from->verdict.sums,
+		.told = from->verdict.told,
 	};
 	to->verdict.seconds = to->verdict.verify_seconds = (double)(kr_now_ns() - start) * 1e-9;
 	return KR_OK;
@@ -404,6 +409,46 @@ static void find_contradictions(struct deciding *c)
 	}
 }
 
+/* ---- what the trace suggests ---- */
+
+/* Replays end where the order is wrong. Where a checker decides on the history itself, that is left to it. */
+static enum kr_status try_told(struct deciding *c)
+{
+	struct kr_decision *d = extreme(c, false);
+	bool found = false;
+
+	if (!d || !may_take_over(c, d) || d->verdict.checker->decide)
+		return KR_OK;
+
+	int64_t start = kr_now_ns(), deadline = kr_ctx_limit(c->ctx, MOST_SHARES, OTHERS_NS);
+
+	d->verdict.certificate.level = d->options.level;
+	d->verdict.certificate.order = d->options.order;
+
+	enum kr_status status = kr_certify_told_order(c->ctx, c->h, &d->verdict.certificate, &found);
+
+	kr_ctx_resume(c->ctx, deadline, &status, NULL);
+	if (status || !found) {
+		kr_verdict_done(&d->verdict, &c->ctx->mem);
+		begin(c->ctx, d, KR_TIMEOUT);
+		return status;
+	}
+	d->verdict.outcome = KR_SATISFIED;
+	d->verdict.told = true;
+	d->verdict.seconds = d->verdict.verify_seconds = (double)(kr_now_ns() - start) * 1e-9;
+	settle(c, d);
+	return spread(c, d, d);
+}
+
+/* If a question needs it. */
+static enum kr_status make_analysis(struct deciding *c)
+{
+	if (c->analysis || count_untried(c) == 0)
+		return KR_OK;
+	c->unmade = c->plan->analyze(c->plan->data, &c->analysis);
+	return c->unmade;
+}
+
 static void decide(struct deciding *c)
 {
 	enum kr_status status = kr_ctx_check(c->ctx);
@@ -414,6 +459,12 @@ static void decide(struct deciding *c)
 		if (d->status == KR_OK && !is_open(d) && d->verdict.given == KR_GIVEN_NOT)
 			status = offer(c, d, time_to_fit(d));
 	}
+	if (!status && c->plan->known_count == 0)
+		status = try_told(c);
+	if (!status)
+		status = make_analysis(c);
+	if (c->unmade)
+		return;
 	if (!status)
 		status = search_asked(c);
 	for (uint32_t i = 0; i < c->n && status; i++) {
@@ -427,11 +478,12 @@ static void decide(struct deciding *c)
 		ask_others(c);
 }
 
-void kr_check_planned(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis,
-	struct kr_decision *decisions, uint32_t n, const struct kr_check_plan *plan)
+enum kr_status kr_check_planned(struct kr_ctx *ctx, const struct kr_history *h,
+	const struct kr_analysis *analysis, struct kr_decision *decisions, uint32_t n,
+	const struct kr_check_plan *plan)
 {
 	struct deciding c = {ctx, h, analysis, decisions, n, kr_mem_alloc(&ctx->mem, n, sizeof *c.about),
-		plan, 0};
+		plan, 0, KR_OK};
 	int64_t deadline = kr_ctx_limit_ns(ctx, plan->all_ns > 0 ? plan->all_ns : INT64_MAX);
 	enum kr_status status = c.about ? kr_ctx_check(ctx) : KR_NOMEM;
 
@@ -440,13 +492,14 @@ void kr_check_planned(struct kr_ctx *ctx, const struct kr_history *h, const stru
 	if (c.about)
 		decide(&c);
 	find_contradictions(&c);
-	if (c.about)
+	if (c.about && !c.unmade)
 		tell_rest(&c);
 	for (uint32_t i = 0; i < n && plan->decided && !c.about; i++)
 		plan->decided(plan->data, &decisions[i]);
 	status = ctx->stopped;
 	kr_ctx_resume(ctx, deadline, &status, NULL);
 	kr_mem_free(&ctx->mem, c.about, n, sizeof *c.about);
+	return c.unmade;
 }
 
 void kr_check_all(struct kr_ctx *ctx, const struct kr_history *h, const struct kr_analysis *analysis,
@@ -454,5 +507,5 @@ void kr_check_all(struct kr_ctx *ctx, const struct kr_history *h, const struct k
 {
 	static const struct kr_check_plan plain = {0};
 
-	kr_check_planned(ctx, h, analysis, decisions, n, &plain);
+	(void)kr_check_planned(ctx, h, analysis, decisions, n, &plain);
 }

@@ -42,7 +42,7 @@ static enum kr_status decide_rest(struct kr_ctx *ctx, const struct kr_history *h
 				(struct kr_check_options){.level = level, .order = level->default_order};
 	plan.each_ns = EACH_NS;
 	plan.all_ns = ALL_NS;
-	kr_check_planned(ctx, h, analysis, rest, n, &plan);
+	(void)kr_check_planned(ctx, h, analysis, rest, n, &plan); /* which it need not make */
 	for (uint32_t i = 0; i < n; i++) {
 		settle(ctx->modules, &rest[i], out);
 		kr_verdict_done(&rest[i].verdict, &ctx->mem);

@@ -16,6 +16,7 @@ struct checking {
 	bool *stands;                  /* for each decision: it will not change */
 	bool violated;                 /* some level */
 	struct kr_standing standing;   /* of the trace, if that is to be told */
+	struct kr_err err;
 	int exit;
 };
 
@@ -247,16 +248,64 @@ static void decided(void *data, struct kr_decision *d)
 		report_named(c);
 }
 
+/* Nothing looks at it where each level has a checker that works on the history itself. */
+static bool needs_analysis(const struct kr_check_run *run)
+{
+	bool needs = false;
+
+	for (uint32_t i = 0; i < run->asked.n; i++)
+		needs |= !run->asked.at[i].checker || !run->asked.at[i].checker->decide;
+	return needs;
+}
+
+static enum kr_status analyze(void *data, const struct kr_analysis **out)
+{
+	struct checking *c = data;
+
+	*out = &c->trace.analysis;
+	return needs_analysis(c->run) ? kr_trace_analyze(&c->trace, &c->err) : KR_OK;
+}
+
+/* Without a history or an analysis: each level that is left tells the limit, and any other error is told
+ * once. */
+static void give_up(struct checking *c, enum kr_status status)
+{
+	if (!kr_is_limit(status)) {
+		kr_err_set(&c->err, status, "%s", kr_status_text(status));
+		c->asked = NULL;
+		c->exit = kr_exit_worst(c->exit, fail(c, &c->err));
+		return;
+	}
+	for (uint32_t i = 0; i < c->run->asked.n && !c->run->stop; i++) {
+		bool stands = c->stands && c->stands[i], told = stands && (c->run->all || i < c->reported);
+
+		c->asked = &c->run->asked.at[i];
+		if (!stands)
+			c->exit =
+				kr_exit_worst(c->exit, report(c, NULL, kr_ctx_reason(&c->trace.ctx, status)));
+		else if (!told)
+			report_at(c, i);
+	}
+}
+
 static void decide_all(struct checking *c)
 {
-	struct kr_check_plan plan = {.decided = decided, .data = c};
+	struct kr_check_plan plan = {.decided = decided, .analyze = analyze, .data = c};
 	uint32_t n = c->run->asked.n;
 
 	if (c->run->all && c->run->trace_options.seconds <= 0) {
 		plan.each_ns = KR_CHECK_EACH_NS;
 		plan.all_ns = KR_CHECK_ALL_NS;
 	}
-	kr_check_planned(&c->trace.ctx, &c->trace.history, &c->trace.analysis, c->decisions, n, &plan);
+
+	const struct kr_analysis *known = c->trace.has_analysis ? &c->trace.analysis : NULL;
+	enum kr_status status =
+		kr_check_planned(&c->trace.ctx, &c->trace.history, known, c->decisions, n, &plan);
+
+	if (status) {
+		give_up(c, status);
+		return;
+	}
 	find_standing(c);
 	if (waits(c->run))
 		report_named(c);
@@ -291,44 +340,26 @@ static int decide(struct checking *c)
 	return c->exit;
 }
 
-/* Nothing looks at it where each level has a checker that works on the history itself. */
-static bool needs_analysis(const struct kr_check_run *run)
-{
-	bool needs = shows_graph(run);
-
-	for (uint32_t i = 0; i < run->asked.n; i++)
-		needs |= !run->asked.at[i].checker || !run->asked.at[i].checker->decide;
-	return needs;
-}
-
 static int check_levels(struct checking *c)
 {
-	struct kr_err err;
-	int exit = KR_EXIT_SATISFIED;
+	enum kr_status status = kr_trace_read(&c->trace, c->trace.path, &c->run->trace_options, &c->err);
 
-	kr_err_init(&err);
-
-	enum kr_status status = kr_trace_read(&c->trace, c->trace.path, &c->run->trace_options, &err);
-
-	if (status == KR_OK && needs_analysis(c->run))
-		status = kr_trace_analyze(&c->trace, &err);
-	if (status != KR_OK && !kr_is_limit(status)) {
-		kr_err_set(&err, status, "%s", kr_status_text(status));
-		return fail(c, &err);
-	}
-	write_trace(c);
+	if (status == KR_OK && shows_graph(c->run))
+		status = kr_trace_analyze(&c->trace, &c->err);
+	if (status == KR_OK || kr_is_limit(status))
+		write_trace(c);
 	if (status == KR_OK)
 		return decide(c);
-	for (uint32_t i = 0; i < c->run->asked.n && !c->run->stop; i++) {
-		c->asked = &c->run->asked.at[i];
-		exit = kr_exit_worst(exit, report(c, NULL, kr_ctx_reason(&c->trace.ctx, status)));
-	}
-	return exit;
+	give_up(c, status);
+	return c->exit;
 }
 
 int kr_check_trace(struct kr_check_run *run, const char *path)
 {
 	struct checking c = {.run = run, .trace = {.path = path}};
+
+	kr_err_init(&c.err);
+
 	int exit = check_levels(&c);
 
 	if (run->output && !run->stop) {

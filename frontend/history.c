@@ -209,22 +209,27 @@ static struct name name_of(const struct kr_history *h, kr_value value)
 	return name;
 }
 
+static bool is_entry(const struct kr_value_entry *e, const struct name *name)
+{
+	if (e->type != name->head.type)
+		return false;
+	if (e->type < KR_VALUE_STRING)
+		return memcmp(&e->integer, &name->head.word, sizeof e->integer) == 0;
+	return e->length == name->head.length && memcmp(e->text, name->text, e->length) == 0;
+}
+
 static bool is_named(const struct kr_history *h, uint32_t id, const struct name *name)
 {
-	const struct kr_value_entry *e = &h->values.at[h->keys.at[id].name.i];
+	if (h->counted)
+		return is_entry(&h->values.at[h->keys.at[id].name.i], name);
 
-	if (h->counted) {
-		if (e->type != name->head.type)
-			return false;
-		if (e->type < KR_VALUE_STRING)
-			return memcmp(&e->integer, &name->head.word, sizeof e->integer) == 0;
-		return e->length == name->head.length && memcmp(e->text, name->text, e->length) == 0;
-	}
 	const struct kr_key_head *head = &h->key_heads.at[id];
+
 	if (head->word != name->head.word || head->length != name->head.length ||
 		head->type != name->head.type)
 		return false;
-	return head->length <= 8 || memcmp(e->text, name->text, head->length) == 0;
+	return head->length <= 8 ||
+		memcmp(h->values.at[h->keys.at[id].name.i].text, name->text, head->length) == 0;
 }
 
 static kr_key find_key(const struct kr_history *h, const struct name *name)

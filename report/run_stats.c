@@ -73,6 +73,8 @@ void kr_report_run_stats(const struct kr_report *r, struct kr_str *out)
 			"  meaning: %u versions, %u observations, %u candidate sets, %u anomalies\n",
 			asg->nversions, asg->nobs, asg->nsets, r->analysis->anomaly_count);
 	}
+	if (v && v->told)
+		kr_str_add(out, "  an order that the trace suggests was replayed\n");
 	if (v && v->passes.n > 0)
 		add_passes(&v->passes, out);
 	if (v && v->undecided.n > 0) {

@@ -21,6 +21,8 @@ struct fixture {
 	uint32_t n, told;
 	const struct kr_decision *first;
 	uint32_t times[LEVELS_MOST];
+	uint32_t analyses;   /* how often one was asked for */
+	enum kr_status made; /* what that returns */
 };
 
 static void set_up(struct fixture *f, const char *trace)
@@ -63,6 +65,70 @@ static struct kr_decision *of(struct fixture *f, const char *id)
 			return &f->all[i];
 	fail();
 	return NULL;
+}
+
+static enum kr_status analyze(void *data, const struct kr_analysis **out)
+{
+	struct fixture *f = data;
+
+	f->analyses++;
+	*out = &f->analysis;
+	return f->made;
+}
+
+static enum kr_status plan(struct fixture *f)
+{
+	return kr_check_planned(&f->ctx, &f->h, NULL, f->all, f->n,
+		&(struct kr_check_plan){.decided = count, .analyze = analyze, .data = f});
+}
+
+/* By the order of the lines, which ends do not contradict; with a transaction of unknown outcome, which was
+ * seen; without one, which cannot have taken effect; by ends, where the lines are grouped. */
+static void no_analysis_where_an_order_is_told(void **state)
+{
+	static const char *const traces[] = {"serial", "unknown-append", "unknown-unobserved",
+		"recorded-mariadb-serializable"};
+
+	(void)state;
+	for (size_t i = 0; i < KR_COUNT(traces); i++) {
+		struct fixture f;
+		set_up(&f, traces[i]);
+		assert_int_equal(plan(&f), KR_OK);
+		assert_int_equal(f.analyses, 0);
+		assert_int_equal(f.told, f.n);
+		for (uint32_t k = 0; k < f.n; k++) {
+			assert_int_equal(f.all[k].verdict.outcome, KR_SATISFIED);
+			assert_true(f.all[k].verdict.told);
+		}
+		tear_down(&f);
+	}
+}
+
+static void one_analysis_where_none_is(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, "write-skew");
+	assert_int_equal(plan(&f), KR_OK);
+	assert_int_equal(f.analyses, 1);
+	assert_int_equal(of(&f, "ser")->verdict.outcome, KR_VIOLATED);
+	assert_int_equal(of(&f, "si")->verdict.outcome, KR_SATISFIED);
+	assert_false(of(&f, "si")->verdict.told);
+	tear_down(&f);
+}
+
+/* Nobody is told of what then stays open. */
+static void an_analysis_may_fail(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, "write-skew");
+	f.made = KR_UNSUPPORTED;
+	assert_int_equal(plan(&f), KR_UNSUPPORTED);
+	assert_int_equal(f.told, 0);
+	tear_down(&f);
 }
 
 /* The strongest level first, and each once. */
@@ -130,7 +196,10 @@ static void known_proofs_count(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(each_is_told_once),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(no_analysis_where_an_order_is_told),
+		cmocka_unit_test(one_analysis_where_none_is),
+		cmocka_unit_test(an_analysis_may_fail),
+		cmocka_unit_test(each_is_told_once),
 		cmocka_unit_test(limits_are_named), cmocka_unit_test(known_proofs_count)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
