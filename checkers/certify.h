@@ -22,8 +22,8 @@ enum kr_status kr_certify_world(const struct kr_ir *ir, const struct kr_answer *
 enum kr_status kr_certify_anomaly(const struct kr_anomaly *anomaly, struct kr_certificate *cert);
 
 /* A serial order that the trace suggests, if one proves the certificate's level; else *cert is of no use
- * (told_orders.c). It looks at the history alone: before there is an analysis, and where that leaves something
- * out. */
+ * (told_orders.c). It looks at the history alone: before there is an analysis, and where that leaves
+ * something out. */
 enum kr_status kr_certify_told_order(struct kr_ctx *ctx, const struct kr_history *h,
 	struct kr_certificate *cert, bool *found);
 

@@ -121,8 +121,8 @@ struct kr_check_plan {
 	 * those that stay open. Once for each; once more where what levels say of each other turned out
 	 * wrong. The decision must stay as it is. NULL: nobody waits. */
 	void (*decided)(void *data, struct kr_decision *decision);
-	/* Makes the analysis once a question needs it: not where an order that the trace suggests settles all.
-	 * NULL: it is given. */
+	/* Makes the analysis once a question needs it: not where an order that the trace suggests settles
+	 * all. NULL: it is given. */
 	enum kr_status (*analyze)(void *data, const struct kr_analysis **out);
 	void *data;
 };
@@ -130,8 +130,8 @@ struct kr_check_plan {
 #define KR_CHECK_EACH_NS INT64_C(5000000000)
 #define KR_CHECK_ALL_NS INT64_C(25000000000)
 
-/* `analysis` may be NULL where the plan makes it; returns what that returned. After a failure what is open has
- * not been told. */
+/* `analysis` may be NULL where the plan makes it; returns what that returned. After a failure what is open
+ * has not been told. */
 enum kr_status kr_check_planned(struct kr_ctx *ctx, const struct kr_history *h,
 	const struct kr_analysis *analysis, struct kr_decision *decisions, uint32_t n,
 	const struct kr_check_plan *plan);
