@@ -1,16 +1,77 @@
 /* The clauses of small questions, given to a learner whose only user is this: all variables are to be
  * decided, and false, the alternative of the world in which they were met, first. Each question is asked from
- * the beginning, as it is small; a hard one is left to Z3. */
+ * the beginning, as it is small; a hard one is left to Z3. A sum of few terms becomes clauses, at most one for
+ * each choice of their values. */
 #include "backend/small.h"
 
 #include "backend/learner.h"
 
-enum { CLAUSES = 256, LITERALS = 4096, CONFLICTS = 1000 };
+enum { CLAUSES = 256, LITERALS = 4096, CONFLICTS = 1000, TERMS = 8, SUM_CLAUSES = 1024 };
 
 bool kr_small_fits(const struct kr_choices *c)
 {
-	return c->sums.n == 0 && c->origin.n <= CLAUSES && c->clauses.n + c->facts.n <= LITERALS;
+	bool few = c->origin.n <= CLAUSES && c->clauses.n + c->facts.n <= LITERALS;
+	uint32_t clauses = 0; /* that sums may take */
+	for (uint32_t i = 0; i < c->sums.n && few; i++) {
+		few = c->sums.at[i].count <= TERMS;
+		clauses += few ? 1u << c->sums.at[i].count : 0;
+	}
+	return few && clauses <= SUM_CLAUSES;
 }
+
+/* ---- sums ---- */
+
+/* What is being said of a sum: not the guard, or not the values that the first `next` terms have. */
+struct adding {
+	struct kr_learner *s;
+	const kr_lit *literals;
+	const int64_t *weights;
+	uint32_t count, n;
+	kr_lit clause[TERMS + 1];
+};
+
+/* Can the terms from `next` on add up to `rest`? */
+static bool may_reach(const struct adding *a, uint32_t next, int64_t rest)
+{
+	int64_t least = 0, most = 0;
+	for (uint32_t i = next; i < a->count; i++) {
+		least += a->weights[i] < 0 ? a->weights[i] : 0;
+		most += a->weights[i] > 0 ? a->weights[i] : 0;
+	}
+	return least <= rest && rest <= most;
+}
+
+/* A clause against each choice of values for the first terms with which the rest is out of reach. */
+static enum kr_status rule_out(struct adding *a, uint32_t next, int64_t rest)
+{
+	if (!may_reach(a, next, rest))
+		return kr_learner_add(a->s, a->clause, a->n);
+	if (next == a->count)
+		return KR_OK;
+	a->clause[a->n++] = kr_lit_not(a->literals[next]);
+	KR_TRY(rule_out(a, next + 1, rest - a->weights[next]));
+	a->clause[a->n - 1] = a->literals[next];
+	KR_TRY(rule_out(a, next + 1, rest));
+	a->n--;
+	return KR_OK;
+}
+
+static enum kr_status tell_sums(struct kr_learner *s, const struct kr_choices *c)
+{
+	for (uint32_t i = 0; i < c->sums.n; i++) {
+		const struct kr_choice_sum *sum = &c->sums.at[i];
+		struct adding a = {.s = s,
+			.literals = c->sum_literals.at + sum->first,
+			.weights = c->sum_weights.at + sum->first,
+			.count = sum->count};
+		if (sum->guard.i != KR_NONE)
+			a.clause[a.n++] = kr_lit_not(sum->guard);
+		KR_TRY(rule_out(&a, 0, sum->total));
+	}
+	return KR_OK;
+}
+
+/* ---- the question ---- */
 
 /* Clauses that KR_NONE ends. `origin`: the cycle of each, or NULL: they are facts. */
 static enum kr_status tell(struct kr_learner *s, const struct kr_lits *list, const uint32_t *origin,
@@ -61,6 +122,7 @@ static enum kr_status solve(struct kr_learner *s, struct kr_choices *c, const ui
 	KR_TRY(kr_learner_grow(s, c->all.n));
 	KR_TRY(tell(s, &c->facts, NULL, NULL));
 	KR_TRY(tell(s, &c->clauses, c->origin.at, keep));
+	KR_TRY(tell_sums(s, c));
 	KR_TRY(search(s, result));
 	for (uint32_t v = 0; v < c->all.n && *result == KR_SOLVER_YES && !keep; v++)
 		c->all.at[v].value = kr_learner_true(s, (kr_lit){2 * v});

@@ -7,7 +7,7 @@
 
 enum kr_solver_result { KR_SOLVER_YES, KR_SOLVER_NO, KR_SOLVER_UNKNOWN };
 
-/* Is it a small question? Those with sums are not, whatever their size. */
+/* Is it a small question? Numbers in sums are taken to fit into what Z3 takes. */
 bool kr_small_fits(const struct kr_choices *c);
 
 /* Answers it; where `keep` is not NULL, without the cycles of the proof that are not marked there. The values
