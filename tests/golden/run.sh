@@ -29,7 +29,8 @@ root=$(cd "$here/../.." && pwd)
 KRAIT=${KRAIT:-$root/build/dev/bin/krait}
 KRAIT_DATA=${KRAIT_DATA:-$root/../shared/data}
 [ -d "$KRAIT_DATA" ] && KRAIT_DATA=$(cd "$KRAIT_DATA" && pwd)
-PATH=$(cd "$(dirname "$KRAIT")" && pwd):$PATH
+# /usr/bin: a python3 elsewhere may be a script that looks for one
+PATH=$(cd "$(dirname "$KRAIT")" && pwd):/usr/bin:$PATH
 KRAIT_PLUGINS=$(dirname "$(cd "$(dirname "$KRAIT")" && pwd)")/tests/plugins
 KRAIT_PLUGIN_PATH=
 export PATH KRAIT_DATA KRAIT_PLUGINS KRAIT_PLUGIN_PATH
