@@ -10,6 +10,9 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g") # assertions stay on
+if(KRAIT_SANITIZE)
+    set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O1 -g1") # compiled in half the time, and reports still have their lines
+endif()
 
 add_compile_options(
     -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
