@@ -1,7 +1,7 @@
 /* The clauses of small questions, given to a learner whose only user is this: all variables are to be
  * decided, and false, the alternative of the world in which they were met, first. Each question is asked from
- * the beginning, as it is small; a hard one is left to Z3. A sum of few terms becomes clauses, at most one for
- * each choice of their values. */
+ * the beginning, as it is small; a hard one is left to Z3. A sum of few terms becomes clauses, at most one
+ * for each choice of their values. */
 #include "backend/small.h"
 
 #include "backend/learner.h"

@@ -22,10 +22,11 @@
 #include "checkers/certify.h"
 #include "checkers/pipeline.h"
 
-enum { CASES_TXNS_MOST = 2000 };                        /* what is small */
-enum { ANOMALIES_MOST = 16 };                           /* so many are tried */
-enum { ATTEMPT_SHARE = 2 };                             /* an attempt gets this part of the time left, */
-static const int64_t ATTEMPT_NS = INT64_C(60000000000); /* or so much when there is no limit */
+enum { CASES_TXNS_MOST = 2000 }; /* what is small */
+enum { ANOMALIES_MOST = 16 };    /* so many are tried */
+enum { ATTEMPT_SHARE = 2 };      /* an attempt gets this part of the time left, */
+/* or so much, and that for each transaction, when there is no limit */
+static const int64_t ATTEMPT_NS = INT64_C(60000000000), ATTEMPT_TXN_NS = 1000000;
 
 struct asking {
 	struct kr_ctx *ctx;
@@ -39,6 +40,12 @@ struct asking {
 };
 
 static double seconds_since(int64_t start) { return (double)(kr_now_ns() - start) * 1e-9; }
+
+/* For an attempt; returns the deadline to put back. */
+static int64_t limit_attempt(const struct asking *a)
+{
+	return kr_ctx_limit(a->ctx, ATTEMPT_SHARE, ATTEMPT_NS + a->h->txns.n * ATTEMPT_TXN_NS);
+}
 
 static void begin(struct kr_verdict *out, struct kr_mem *mem)
 {
@@ -173,7 +180,7 @@ static enum kr_status search(struct asking *a, const struct kr_level *level, enu
 		.order = order,
 		.pass_options.count = a->options->pass_options.count};
 	struct kr_ir ir;
-	int64_t deadline = kr_ctx_limit(a->ctx, ATTEMPT_SHARE, ATTEMPT_NS);
+	int64_t deadline = limit_attempt(a);
 	enum kr_status status = kr_ir_init(&ir, a->ctx, &a->analysis->asg, level, order);
 	if (!status) {
 		a->out->checker = kr_checker_for(a->ctx->modules, level);
@@ -295,7 +302,7 @@ static bool has_sessions(const struct kr_asg *asg)
  * time; what happens to the limit within is forgotten. */
 static enum kr_status attempt_sessions(struct asking *a, struct kr_err *err)
 {
-	int64_t deadline = kr_ctx_limit(a->ctx, ATTEMPT_SHARE, ATTEMPT_NS);
+	int64_t deadline = limit_attempt(a);
 	enum kr_status status = decide_order(a, KR_ORDER_SESSION, err);
 	status = keep(a, status);
 	kr_ctx_resume(a->ctx, deadline, &status, err);
@@ -488,7 +495,7 @@ static enum kr_status decide_by(struct asking *a, const struct kr_analysis *anal
 	if (!analysis->coarse)
 		return by(a, err);
 	if (!kr_check_by_hand(a->ctx, a->options)) {
-		int64_t deadline = kr_ctx_limit(a->ctx, ATTEMPT_SHARE, ATTEMPT_NS);
+		int64_t deadline = limit_attempt(a);
 		status = by(a, err);
 		if (kr_is_limit(status))
 			forget(a);
