@@ -14,16 +14,6 @@ struct guess {
 
 KR_BY_BOTH(earlier, struct guess, at, node);
 
-/* They are often in that order already. */
-static void sort(struct guess *guesses, uint32_t n)
-{
-	uint32_t i = 1;
-	while (i < n && earlier(&guesses[i - 1], &guesses[i]) < 0)
-		i++;
-	if (i < n)
-		KR_SORT(guesses, n, earlier);
-}
-
 static uint32_t part_of(struct guess guess, uint32_t n)
 {
 	return guess.at < 0 ? 0 : (uint32_t)(guess.at * n);
@@ -43,7 +33,7 @@ static enum kr_status sort_even(struct kr_mem *mem, struct guess *guesses, uint3
 	for (uint32_t i = 0; ok && i < n; i++)
 		parts[first[part_of(guesses[i], n) + 1]++] = guesses[i];
 	for (uint32_t p = 0; ok && p < n; p++)
-		sort(parts + first[p], first[p + 1] - first[p]);
+		KR_SORT(parts + first[p], first[p + 1] - first[p], earlier);
 	if (ok && n > 0)
 		memcpy(guesses, parts, n * sizeof *guesses);
 	kr_mem_free(mem, first, (size_t)n + 2, sizeof *first);
@@ -62,7 +52,7 @@ static void guess_by_time(const struct kr_ir *ir, struct guess *guesses)
 					 : 0;
 		guesses[v] = (struct guess){at, v};
 	}
-	sort(guesses, ir->nnodes);
+	KR_SORT(guesses, ir->nnodes, earlier);
 }
 
 /* Nodes are numbered in the order of the trace, but for time nodes. */

@@ -16,16 +16,6 @@ KR_BY_BOTH(by_time, struct placed, time, txn);
 
 enum suggestion { BY_END, BY_PLACE, BY_BEGIN, SUGGESTIONS };
 
-/* They are often in that order already. */
-static void sort(struct placed *all, uint32_t n)
-{
-	uint32_t i = 1;
-	while (i < n && by_time(&all[i - 1], &all[i]) < 0)
-		i++;
-	if (i < n)
-		KR_SORT(all, n, by_time);
-}
-
 /* One whose time is not told stays beside those that stand before it in the trace. *some: there was one of
  * unknown outcome, or a time. */
 static enum kr_status suggest(const struct kr_history *h, struct placed *all, enum suggestion by,
@@ -47,7 +37,7 @@ static enum kr_status suggest(const struct kr_history *h, struct placed *all, en
 	}
 	*some = told && doubted;
 	if (*some)
-		sort(all, n);
+		KR_SORT(all, n, by_time);
 	kr_vec_clear(&cert->serial);
 	for (uint32_t i = 0; i < n && *some; i++)
 		KR_TRY(kr_vec_add(cert->mem, &cert->serial, (kr_txn){all[i].txn}));
