@@ -122,10 +122,38 @@ static void write_trace(struct checking *c)
 	kr_file_put(&run->html, &out);
 }
 
-/* Does what is printed look at the analysis? The line of a verdict and its witness do not. */
+/* Does what is printed look at the analysis, whatever the verdict? */
 static bool shows_graph(const struct kr_check_run *run)
 {
-	return run->explain || run->stats || run->json || run->output || run->dot.file || run->html.file;
+	return run->explain || run->stats || run->dot.file || run->html.file;
+}
+
+static bool works_on_history(const struct kr_check_run *run, const struct kr_asked *asked)
+{
+	const struct kr_checker *own =
+		asked->checker ? asked->checker : kr_checker_for(run->args->modules, asked->level);
+
+	return own && own->decide;
+}
+
+/* Nothing looks at it where each level has a checker that works on the history itself. */
+static bool needs_analysis(const struct kr_check_run *run)
+{
+	bool needs = false;
+
+	for (uint32_t i = 0; i < run->asked.n; i++)
+		needs |= !works_on_history(run, &run->asked.at[i]);
+	return needs;
+}
+
+/* JSON and documents tell of a violation in terms of the analysis, which those checkers do without. */
+static bool needs_analysis_first(const struct kr_check_run *run)
+{
+	bool needs = shows_graph(run);
+
+	for (uint32_t i = 0; i < run->asked.n && (run->json || run->output); i++)
+		needs |= works_on_history(run, &run->asked.at[i]);
+	return needs;
 }
 
 static int report(struct checking *c, const struct kr_verdict *verdict, const char *reason)
@@ -135,7 +163,8 @@ static int report(struct checking *c, const struct kr_verdict *verdict, const ch
 		[KR_UNDECIDED] = KR_EXIT_UNDECIDED};
 	const struct kr_trace *t = &c->trace;
 	struct kr_analysis sums;
-	bool other = verdict && verdict->sums && shows_graph(c->run) &&
+	bool shows = shows_graph(c->run) || c->run->json || c->run->output;
+	bool other = verdict && verdict->sums && shows &&
 		kr_analyze_sums(&c->trace.ctx, &t->history, &sums, NULL) == KR_OK;
 	struct kr_report r = {
 		.trace = t->path,
@@ -248,16 +277,6 @@ static void decided(void *data, struct kr_decision *d)
 		report_named(c);
 }
 
-/* Nothing looks at it where each level has a checker that works on the history itself. */
-static bool needs_analysis(const struct kr_check_run *run)
-{
-	bool needs = false;
-
-	for (uint32_t i = 0; i < run->asked.n; i++)
-		needs |= !run->asked.at[i].checker || !run->asked.at[i].checker->decide;
-	return needs;
-}
-
 static enum kr_status analyze(void *data, const struct kr_analysis **out)
 {
 	struct checking *c = data;
@@ -344,7 +363,7 @@ static int check_levels(struct checking *c)
 {
 	enum kr_status status = kr_trace_read(&c->trace, c->trace.path, &c->run->trace_options, &c->err);
 
-	if (status == KR_OK && shows_graph(c->run))
+	if (status == KR_OK && needs_analysis_first(c->run))
 		status = kr_trace_analyze(&c->trace, &c->err);
 	if (status == KR_OK || kr_is_limit(status))
 		write_trace(c);
