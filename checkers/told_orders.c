@@ -16,8 +16,8 @@ KR_BY_BOTH(by_time, struct placed, time, txn);
 
 enum suggestion { BY_END, BY_PLACE, BY_BEGIN, SUGGESTIONS };
 
-/* One whose time is not told stays beside those that stand before it in the trace. *some: there was one of
- * unknown outcome, or a time. */
+/* One whose time is not told stays beside those that stand before it in the trace. *some: it is not one of
+ * the other suggestions, since times are told, and there are transactions of unknown outcome to add. */
 static enum kr_status suggest(const struct kr_history *h, struct placed *all, enum suggestion by,
 	bool unknown, struct kr_certificate *cert, bool *some)
 {

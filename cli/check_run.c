@@ -128,21 +128,19 @@ static bool shows_graph(const struct kr_check_run *run)
 	return run->explain || run->stats || run->dot.file || run->html.file;
 }
 
-static bool works_on_history(const struct kr_check_run *run, const struct kr_asked *asked)
+/* Has it a checker, asked for by name, that works on the history itself? */
+static bool works_on_history(const struct kr_asked *asked)
 {
-	const struct kr_checker *own =
-		asked->checker ? asked->checker : kr_checker_for(run->args->modules, asked->level);
-
-	return own && own->decide;
+	return asked->checker && asked->checker->decide;
 }
 
-/* Nothing looks at it where each level has a checker that works on the history itself. */
+/* Nothing looks at it where each level has such a checker. */
 static bool needs_analysis(const struct kr_check_run *run)
 {
 	bool needs = false;
 
 	for (uint32_t i = 0; i < run->asked.n; i++)
-		needs |= !works_on_history(run, &run->asked.at[i]);
+		needs |= !works_on_history(&run->asked.at[i]);
 	return needs;
 }
 
@@ -152,7 +150,7 @@ static bool needs_analysis_first(const struct kr_check_run *run)
 	bool needs = shows_graph(run);
 
 	for (uint32_t i = 0; i < run->asked.n && (run->json || run->output); i++)
-		needs |= works_on_history(run, &run->asked.at[i]);
+		needs |= works_on_history(&run->asked.at[i]);
 	return needs;
 }
 
