@@ -256,6 +256,18 @@ static enum kr_status find_named(const struct kr_world *w, const struct kr_sight
 		kr_verify_txn_name(w->v->h, s->txn).text, kr_verify_key_name(w->v->h, s->key).text);
 }
 
+/* Of a key that does not grow the facts tell what a version is. */
+static enum kr_status find_whether_holds(const struct kr_world *w, const struct kr_sight *s, kr_txn source,
+	bool *out)
+{
+	bool plain = s->saw.test == KR_SAW_VALUE || s->saw.test == KR_SAW_OTHER;
+
+	*out = false;
+	if (!plain || w->facts.untold || kr_facts_grows(&w->facts, s->key))
+		return KR_OK;
+	return kr_facts_candidate(&w->facts, s, source, out, w->v->err);
+}
+
 static enum kr_status add_sight(struct kr_world *w, const struct kr_world_told *told,
 	const struct kr_sight *s)
 {
@@ -295,6 +307,7 @@ static enum kr_status add_sight(struct kr_world *w, const struct kr_world_told *
 			kr_verify_key_name(w->v->h, s->key).text);
 	out.loose = kr_history_is_loose(w->v->h, kr_history_op(w->v->h, s->txn, s->op));
 	out.over_own = s->own_count > 0;
+	KR_TRY(find_whether_holds(w, s, out.source, &out.holds));
 	/* all such views are of one version */
 	for (uint32_t i = w->sights_of[s->txn.i]; i < w->sights.n && out.over_own; i++)
 		if (w->sights.at[i].over_own && w->sights.at[i].key.i == s->key.i &&

@@ -15,6 +15,7 @@ struct kr_world_sight { /* an external observation */
 	kr_txn over;     /* the writer of the first later version that an rw edge leads to, or KR_NONE */
 	bool predicate, loose;
 	bool over_own;   /* its transaction had added to the key before */
+	bool holds;      /* what its source left of the key, by the facts, is what it shows */
 };
 
 /* What a counter or mark holds; not known where its initial value is not told, or a number goes beyond 64
