@@ -21,6 +21,7 @@
 #include "checkers/bare.h"
 #include "checkers/certify.h"
 #include "checkers/pipeline.h"
+#include "passes/wr.h"
 
 enum { CASES_TXNS_MOST = 2000 }; /* what is small */
 enum { ANOMALIES_MOST = 16 };    /* so many are tried */
@@ -119,8 +120,9 @@ static enum kr_status keep(struct asking *a, enum kr_status status)
 	return status;
 }
 
-/* The passes of an attempt: a schedule replays, and so heeds all dependencies without their edges. */
-static const char quick_passes[] = "so,rt,presence,source";
+/* The passes of an attempt, before sources: a schedule replays, and so heeds all dependencies without their
+ * edges. */
+static const char quick_passes[] = "so,rt,presence";
 
 /* Looks for a world of another level, one that implies the level asked for, the quick way. Anything but a
  * world says nothing. */
@@ -139,6 +141,8 @@ static enum kr_status attempt(struct asking *a, const struct kr_level *level, en
 	kr_answer_init(&answer, &a->ctx->mem);
 	enum kr_status status = kr_pipeline_passes(&ir, quick_passes,
 		&(struct kr_pass_options){.count = a->options->pass_options.count}, out, &change, err);
+	if (!status && change != KR_CONFLICT)
+		status = kr_settle(&ir, false, &change, err);
 	if (!status && change != KR_CONFLICT)
 		status = kr_backend_attempt(backend, &ir, &answer, err);
 	if (!status && answer.outcome == KR_SATISFIED)

@@ -1,6 +1,7 @@
-/* What observations with one candidate saw: the common part of the passes source and wr. */
-#ifndef KR_PASSES_SETTLE_H
-#define KR_PASSES_SETTLE_H
+/* What observations with one candidate saw: pass wr, and without its edges, which is enough for schedules:
+ * they replay. */
+#ifndef KR_PASSES_WR_H
+#define KR_PASSES_WR_H
 
 #include "passes/pass.h"
 
