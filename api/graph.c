@@ -142,12 +142,10 @@ enum kr_status krait_ir_add_edge(struct kr_ir *ir, enum kr_edge_kind kind, kr_tx
 	if (!(kr_level_kinds(ir->level) & KR_BIT(kind)))
 		return KR_OK; /* says nothing at this level */
 
-	struct kr_edge edge = {kr_ir_out(ir, kind, from), kr_ir_in(ir, kind, to), why, (uint8_t)kind,
-		(uint8_t)rule};
-	KR_TRY(kr_ir_add_edge(ir, edge));
+	KR_TRY(kr_ir_relate(ir, kind, from, to, rule, why));
 
 	if (ir->clock)
-		kr_clock_edge(ir->clock, edge.from, edge.to);
+		kr_clock_edge(ir->clock, kr_ir_out(ir, kind, from), kr_ir_in(ir, kind, to));
 	return KR_OK;
 }
 

@@ -166,7 +166,7 @@ static void lead_on(struct search *s, uint32_t node, bool comes)
 	kr_txn t = kr_ir_txn(s->ir, (kr_node){node});
 	if (t.i != KR_NONE && !s->o->active[t.i])
 		return;
-	for (uint32_t e = s->ir->head.at[node]; e != KR_NONE; e = s->ir->next.at[e])
+	for (uint32_t e = s->ir->head.at[node]; e != KR_NONE; e = s->ir->edges.at[e].next)
 		lead(s, s->ir->edges.at[e].to.i, comes);
 	for (uint32_t l = s->o->head[node]; l != KR_NONE; l = s->o->arcs.at[l].next)
 		lead(s, s->o->arcs.at[l].to, comes);

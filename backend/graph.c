@@ -109,7 +109,7 @@ enum kr_status kr_graph_search(struct kr_graph *g, kr_node a, kr_node b, uint32_
 	for (uint32_t i = 0; i < g->queue.n && (b.i == KR_NONE || !kr_graph_reached(g, b)); i++) {
 		kr_graph_state x = g->queue.at[i];
 		uint32_t v = node_of(g, x).i;
-		for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->next.at[e])
+		for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->edges.at[e].next)
 			if (kinds & KR_BIT(ir->edges.at[e].kind))
 				KR_TRY(reach(g, x, ir->edges.at[e].to, e));
 		for (uint32_t e = g->head[v]; e != KR_NONE; e = g->edges.at[e].next)
@@ -271,7 +271,7 @@ static enum kr_status sort(struct kr_graph *g, uint32_t *degree)
 			g->queue.at[g->queue.n++].i = v;
 	for (uint32_t i = 0; i < g->queue.n; i++) {
 		kr_node v = {g->queue.at[i].i};
-		for (uint32_t e = ir->head.at[v.i]; e != KR_NONE; e = ir->next.at[e])
+		for (uint32_t e = ir->head.at[v.i]; e != KR_NONE; e = ir->edges.at[e].next)
 			if (orders(g, v, ir->edges.at[e].kind))
 				release(g, ir->edges.at[e].to, degree);
 		for (uint32_t e = g->head[v.i]; e != KR_NONE; e = g->edges.at[e].next)

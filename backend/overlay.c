@@ -135,7 +135,7 @@ enum kr_status kr_overlay_sort(struct kr_overlay *o)
 	}
 	while (dequeue(&q, &v)) {
 		if (is_active(o, v)) {
-			for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->next.at[e])
+			for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->edges.at[e].next)
 				release(&q, ir->edges.at[e].to.i);
 		}
 		for (uint32_t l = o->head[v]; l != KR_NONE; l = o->arcs.at[l].next)
@@ -188,7 +188,7 @@ static enum kr_status expand(struct finder *f, uint32_t v)
 	const struct kr_ir *ir = o->ir;
 	o->cost[v] = SETTLED;
 	if (is_active(o, v)) {
-		for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->next.at[e])
+		for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->edges.at[e].next)
 			KR_TRY(offer(f, ir->edges.at[e].to.i, 2 * e, false));
 	}
 	for (uint32_t l = o->head[v]; l != KR_NONE; l = o->arcs.at[l].next)

@@ -116,7 +116,7 @@ static enum kr_status emit(struct passing *p, uint32_t node)
 		KR_TRY(pass(p, p->asg->versions[v.i].key));
 		KR_TRY(wake(p, &p->for_key[p->asg->versions[v.i].key.i]));
 	}
-	for (uint32_t e = p->ir->head.at[node]; e != KR_NONE; e = p->ir->next.at[e]) {
+	for (uint32_t e = p->ir->head.at[node]; e != KR_NONE; e = p->ir->edges.at[e].next) {
 		uint32_t to = p->ir->edges.at[e].to.i;
 		if (--p->degree[to] == 0 && !kr_vec_push(mem, &p->free, to))
 			return KR_NOMEM;

@@ -380,7 +380,7 @@ static enum kr_status emit(struct state *st, uint32_t node)
 		install(st, t);
 	}
 	if (t.i == KR_NONE || active(st, t)) {
-		for (uint32_t e = st->ir->head.at[node]; e != KR_NONE; e = st->ir->next.at[e])
+		for (uint32_t e = st->ir->head.at[node]; e != KR_NONE; e = st->ir->edges.at[e].next)
 			release(st, st->ir->edges.at[e].to.i);
 		for (uint32_t l = st->o->head[node]; l != KR_NONE; l = st->o->arcs.at[l].next)
 			release(st, st->o->arcs.at[l].to);

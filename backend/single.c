@@ -161,7 +161,7 @@ static enum kr_status expand(struct finding *f, kr_node v, uint32_t rank)
 	kinds &= by_sight ? ~KR_BIT(KR_WR) : kinds;
 	kr_txn t = kr_ir_txn(f->ir, v);
 	enum kr_status status = KR_OK;
-	for (uint32_t e = f->ir->head.at[v.i]; e != KR_NONE && !status; e = f->ir->next.at[e]) {
+	for (uint32_t e = f->ir->head.at[v.i]; e != KR_NONE && !status; e = f->ir->edges.at[e].next) {
 		if (kinds & KR_BIT(f->ir->edges.at[e].kind))
 			status = reach(f, f->ir->edges.at[e].to, e, rank);
 	}

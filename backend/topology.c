@@ -55,7 +55,7 @@ static uint32_t edge_at(const struct kr_topology *t, uint32_t place)
 	KR_BISECT(from, 0, t->ir->nnodes, t->after.first[from + 1] <= place);
 	uint32_t e = t->ir->head.at[from];
 	for (uint32_t i = t->after.first[from]; i < place; i++)
-		e = t->ir->next.at[e];
+		e = t->ir->edges.at[e].next;
 	return e;
 }
 

@@ -15,4 +15,18 @@ static inline uint32_t kr_bits_below(const uint64_t *words, uint32_t i)
 	return (uint32_t)__builtin_popcountll(words[i >> 6] & ((UINT64_C(1) << (i & 63)) - 1));
 }
 
+/* The first that is set in [i, end), or end. */
+static inline uint32_t kr_bits_next(const uint64_t *words, uint32_t i, uint32_t end)
+{
+	while (i < end) {
+		uint64_t left = words[i >> 6] >> (i & 63);
+		if (left) {
+			i += (uint32_t)__builtin_ctzll(left);
+			return i < end ? i : end;
+		}
+		i = (i | 63) + 1;
+	}
+	return end;
+}
+
 #endif

@@ -56,7 +56,7 @@ static enum kr_status join_nearest(const struct kr_ir *ir, struct cover *cover, 
 		uint32_t v = by_rank[r], best = KR_NONE;
 		if (cover->next[v] != KR_NONE || v >= ir->first_time_node)
 			continue;
-		for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->next.at[e]) {
+		for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->edges.at[e].next) {
 			uint32_t to = ir->edges.at[e].to.i;
 			if (cover->prev[to] == KR_NONE && to < ir->first_time_node &&
 				(best == KR_NONE || rank[to] < rank[best]))
@@ -113,6 +113,7 @@ static enum kr_status make_cover(const struct kr_ir *ir, struct kr_clock *c, str
 	KR_TRY(join_nearest(ir, cover, c->rank, c->by_rank));
 	KR_TRY(list_chains(ir, cover));
 	c->nchains = tracked_chains(ir, cover->chains.n);
+	c->whole = c->nchains == cover->chains.n;
 	for (uint32_t i = 0; i < c->nchains; i++) {
 		const struct chain *chain = &cover->chains.at[i];
 		for (uint32_t v = chain->head, place = 1; place <= chain->length; v = cover->next[v]) {
@@ -135,7 +136,7 @@ static void cover_done(struct kr_mem *mem, struct cover *cover, uint32_t nnodes)
 static uint16_t *row(const struct kr_clock *c, uint32_t node) { return c->rows + (size_t)node * c->stride; }
 static uint64_t *changed_of(const struct kr_clock *c, uint32_t node)
 {
-	return c->changed + (size_t)node * c->words;
+	return c->changed + (size_t)c->rank[node] * c->words;
 }
 
 static void mark_pending(struct kr_clock *c, uint32_t node)
@@ -181,7 +182,7 @@ static void propagate(const struct kr_ir *ir, struct kr_clock *c, uint32_t node,
 		any |= changed[w];
 	if (any == 0)
 		return;
-	for (uint32_t e = ir->head.at[node]; e != KR_NONE; e = ir->next.at[e]) {
+	for (uint32_t e = ir->head.at[node]; e != KR_NONE; e = ir->edges.at[e].next) {
 		uint32_t to = ir->edges.at[e].to.i;
 		const uint16_t *target = row(c, to);
 		for (uint32_t w = 0; w < c->words; w++) {
@@ -220,6 +221,8 @@ bool kr_clock_take(struct kr_ir *ir, kr_node *node, uint64_t *changed)
 	return true;
 }
 
+void kr_clock_wake(struct kr_clock *c, kr_node node) { mark_pending(c, node.i); }
+
 void kr_clock_touch(struct kr_clock *c, kr_node node)
 {
 	for (uint32_t w = 0; w < c->words; w++) {
@@ -249,11 +252,11 @@ static void absorb(struct kr_clock *c, uint32_t from, uint32_t to)
 static enum kr_status fill_rows(struct kr_ir *ir, struct kr_clock *c, uint32_t *first, uint32_t *preds)
 {
 	for (uint32_t r = 0; r < c->nnodes; r++)
-		for (uint32_t e = ir->head.at[c->by_rank[r]]; e != KR_NONE; e = ir->next.at[e])
+		for (uint32_t e = ir->head.at[c->by_rank[r]]; e != KR_NONE; e = ir->edges.at[e].next)
 			first[c->rank[ir->edges.at[e].to.i] + 2]++;
 	kr_index_places(first, c->nnodes);
 	for (uint32_t r = 0; r < c->nnodes; r++)
-		for (uint32_t e = ir->head.at[c->by_rank[r]]; e != KR_NONE; e = ir->next.at[e])
+		for (uint32_t e = ir->head.at[c->by_rank[r]]; e != KR_NONE; e = ir->edges.at[e].next)
 			preds[first[c->rank[ir->edges.at[e].to.i] + 1]++] = c->by_rank[r];
 	for (uint32_t r = 0; r < c->nnodes; r++) {
 		for (uint32_t p = first[r + 1]; p-- > first[r];)
@@ -271,8 +274,6 @@ static enum kr_status fill(struct kr_ir *ir, struct kr_clock *c)
 	enum kr_status status = first && preds ? fill_rows(ir, c, first, preds) : KR_NOMEM;
 	kr_mem_free(mem, first, (size_t)c->nnodes + 2, sizeof *first);
 	kr_mem_free(mem, preds, ir->edges.n, sizeof *preds);
-	for (uint32_t v = 0; v < c->nnodes && !status; v++)
-		mark_pending(c, v);
 	return status;
 }
 
@@ -315,7 +316,10 @@ enum kr_status kr_clock_build(struct kr_ir *ir, bool *cyclic)
 	struct kr_clock *c = kr_mem_alloc(mem, 1, sizeof *c);
 	if (!c)
 		return KR_NOMEM;
-	*c = (struct kr_clock){.arena = {.mem = mem}, .nnodes = ir->nnodes, .cyclic = {KR_NONE}};
+	*c = (struct kr_clock){.arena = {.mem = mem},
+		.nnodes = ir->nnodes,
+		.cursor = ir->nnodes,
+		.cyclic = {KR_NONE}};
 	enum kr_status status = rank_nodes(ir, c, cyclic);
 	if (!status && !*cyclic) {
 		status = make_cover(ir, c, &cover);

@@ -14,12 +14,13 @@ struct kr_clock {
 	struct kr_arena arena;
 	uint32_t nchains, stride; /* row length in entries */
 	uint32_t nnodes;
+	bool whole;               /* all nodes are tracked */
 	uint32_t *chain;          /* per node: its chain, or KR_NONE when not tracked */
 	uint32_t *position;       /* per node: place in its chain, from 1 */
 	/* nnodes * stride: last position of each chain that reaches the node, 0: none; chains are no longer
 	 * than fits */
 	uint16_t *rows;
-	/* nnodes * words: chains that moved since the node was last taken from the work-list */
+	/* nnodes * words, by rank: chains that moved since the node was last taken from the work-list */
 	uint64_t *changed;
 	uint32_t words;           /* per node */
 	/* per node: place in a topological order of the graph when the clock was made or last refreshed */
@@ -31,8 +32,7 @@ struct kr_clock {
 };
 
 /* Builds the cover and the clocks. Sets *cyclic (and leaves ir->clock NULL) when the known graph has a cycle
- * already. All nodes are pending at first, with no chain changed: their successors know what they know, but
- * whoever takes a node for the first time has all of it to look at. */
+ * already. None is pending at first: their successors know what they know. */
 enum kr_status kr_clock_build(struct kr_ir *ir, bool *cyclic);
 void kr_clock_free(struct kr_mem *mem, struct kr_clock *clock);
 
@@ -67,6 +67,9 @@ bool kr_clock_take(struct kr_ir *ir, kr_node *node, uint64_t *changed);
 
 /* Is any node pending? */
 bool kr_clock_pending(struct kr_clock *c);
+
+/* Makes a node pending for whoever has something to look at there; its successors need not know. */
+void kr_clock_wake(struct kr_clock *c, kr_node node);
 
 /* Marks all chains of a node as changed and the node as pending. */
 void kr_clock_touch(struct kr_clock *c, kr_node node);

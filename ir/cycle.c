@@ -53,7 +53,7 @@ static uint32_t take_step(struct walk *w, uint32_t node)
 {
 	uint32_t i = w->step[node], known = w->ir->edges.n;
 	if (i < known) {
-		w->step[node] = known_or_chosen(w, node, w->ir->next.at[i]);
+		w->step[node] = known_or_chosen(w, node, w->ir->edges.at[i].next);
 		return w->ir->edges.at[i].to.i;
 	}
 	const struct kr_ir_arc *arc = &w->chosen->arcs[i - known];

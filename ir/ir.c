@@ -1,7 +1,8 @@
 /* The dependency graph of known edges: nodes, append-only edge list with adjacency, topological order, short
  * paths of a given age.
  *
- * Edges out of a node form a linked list through `next`, newest first, so appending is O(1) and "edges older
+ * Edges out of a node form a linked list through
+ * their `next`, newest first, so appending is O(1) and "edges older
  * than a" needs no copy of the graph. */
 #include "ir/ir.h"
 
@@ -18,7 +19,11 @@ static enum kr_status add_program_edges(struct kr_ir *ir)
 	if (ir->level->model == KR_NODES_TXN)
 		return KR_OK;
 	for (uint32_t t = 0; t < ir->asg->ntxns; t++) {
-		struct kr_edge edge = {{2 * t}, {2 * t + 1}, KR_NONE, KR_PROGRAM, KR_RULE_GIVEN};
+		struct kr_edge edge = {.from = {2 * t},
+			.to = {2 * t + 1},
+			.why = KR_NONE,
+			.kind = KR_PROGRAM,
+			.rule = KR_RULE_GIVEN};
 		KR_TRY(kr_ir_add_edge(ir, edge));
 	}
 	return KR_OK;
@@ -122,7 +127,6 @@ void kr_ir_done(struct kr_ir *ir)
 		return;
 	struct kr_mem *mem = &ir->ctx->mem;
 	kr_vec_done(mem, &ir->edges);
-	kr_vec_done(mem, &ir->next);
 	kr_vec_done(mem, &ir->head);
 	kr_arena_done(&ir->arena);
 	kr_clock_free(mem, ir->clock);
@@ -145,14 +149,22 @@ enum kr_status kr_ir_add_time_node(struct kr_ir *ir, kr_node *out)
 
 enum kr_status kr_ir_add_edge(struct kr_ir *ir, struct kr_edge edge)
 {
-	struct kr_mem *mem = &ir->ctx->mem;
-	if (!kr_vec_reserve(mem, &ir->edges, 1) || !kr_vec_reserve(mem, &ir->next, 1))
-		return KR_NOMEM;
-	uint32_t index = ir->edges.n;
-	ir->edges.at[ir->edges.n++] = edge;
-	ir->next.at[ir->next.n++] = ir->head.at[edge.from.i];
-	ir->head.at[edge.from.i] = index;
+	uint32_t *head = &ir->head.at[edge.from.i];
+	edge.next = *head;
+	KR_TRY(kr_vec_add(&ir->ctx->mem, &ir->edges, edge));
+	*head = ir->edges.n - 1;
 	return KR_OK;
+}
+
+enum kr_status kr_ir_relate(struct kr_ir *ir, enum kr_edge_kind kind, kr_txn from, kr_txn to,
+	enum kr_rule rule, uint32_t why)
+{
+	return kr_ir_add_edge(ir,
+		(struct kr_edge){.from = kr_ir_out(ir, kind, from),
+			.to = kr_ir_in(ir, kind, to),
+			.why = why,
+			.kind = (uint8_t)kind,
+			.rule = (uint8_t)rule});
 }
 
 uint32_t kr_ir_known_sources(const struct kr_ir *ir)
@@ -172,7 +184,7 @@ static uint32_t emit_ready(const struct kr_ir *ir, uint32_t *degree, kr_node *ou
 			out[n++].i = v;
 	}
 	for (uint32_t done = 0; done < n; done++) {
-		for (uint32_t e = ir->head.at[out[done].i]; e != KR_NONE; e = ir->next.at[e]) {
+		for (uint32_t e = ir->head.at[out[done].i]; e != KR_NONE; e = ir->edges.at[e].next) {
 			if (--degree[ir->edges.at[e].to.i] == 0)
 				out[n++] = ir->edges.at[e].to;
 		}
@@ -206,7 +218,7 @@ static void measure(const struct kr_ir *ir, const kr_node *order, uint32_t *befo
 	for (uint32_t i = 0; i < 2 * n; i++) {
 		bool back = i >= n;
 		uint32_t v = order[back ? 2 * n - 1 - i : i].i;
-		for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->next.at[e]) {
+		for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->edges.at[e].next) {
 			uint32_t to = ir->edges.at[e].to.i;
 			if (!back && before[to] <= before[v])
 				before[to] = before[v] + 1;
@@ -261,7 +273,7 @@ static bool counts(const struct kr_ir *ir, const struct search *s, const struct 
 static enum kr_status expand(const struct kr_ir *ir, struct search *s, kr_node v, kr_node start, uint32_t age)
 {
 	struct kr_mem *mem = &ir->ctx->mem;
-	for (uint32_t e = ir->head.at[v.i]; e != KR_NONE; e = ir->next.at[e]) {
+	for (uint32_t e = ir->head.at[v.i]; e != KR_NONE; e = ir->edges.at[e].next) {
 		const struct kr_edge *edge = &ir->edges.at[e];
 		bool derived = edge->rule != KR_RULE_GIVEN;
 		uint32_t to = edge->to.i;

@@ -22,12 +22,13 @@
 #include "ir/level.h"
 #include "krait/module.h"
 
-/* 14 bytes, not 16 */
+/* 18 bytes, not 20 */
 struct __attribute__((packed, aligned(2))) kr_edge {
 	kr_node from, to;
 	uint32_t why;   /* kr_obs.i for wr, rw and KR_RULE_READER; kr_key.i for given ww; else KR_NONE */
 	uint8_t kind;   /* enum kr_edge_kind */
 	uint8_t rule;   /* enum kr_rule */
+	uint32_t next;  /* set when it is added: next edge out of the same node, older; or KR_NONE */
 };
 
 /* "so", "rt", "wr", "ww", "rw", "clock", "saturated", "pruned" */
@@ -64,7 +65,6 @@ struct kr_ir {
 	uint32_t nnodes;
 	uint32_t first_time_node;        /* nodes from here on are time nodes, in time order */
 	KR_VEC(struct kr_edge) edges;
-	KR_VEC(uint32_t) next;           /* parallel to edges: next edge out of the same node, or KR_NONE */
 	KR_VEC(uint32_t) head;           /* per node: newest edge out of it, or KR_NONE */
 	/* per observation; KR_NONE: open, or its transaction is not (yet) known to be present */
 	kr_version *source;
@@ -140,6 +140,9 @@ enum kr_status kr_ir_add_time_node(struct kr_ir *ir, kr_node *out);
 /* Appends an edge, without looking at clocks or cycles. */
 enum kr_status kr_ir_add_edge(struct kr_ir *ir, struct kr_edge edge);
 
+/* The same, of the nodes at which a dependency of two transactions leaves and enters them. */
+enum kr_status kr_ir_relate(struct kr_ir *ir, enum kr_edge_kind kind, kr_txn from, kr_txn to,
+	enum kr_rule rule, uint32_t why);
 
 /* How many observations have a known source. O(observations). */
 uint32_t kr_ir_known_sources(const struct kr_ir *ir);

@@ -189,7 +189,12 @@ static enum kr_status read_edge(struct reader *r)
 		KR_TRY(kr_lex_one_of(&r->lex, rule_names, KR_RULES,
 			"a rule (given, source, reader, later, writers, update)", &rule));
 	}
-	return kr_ir_add_edge(r->ir, (struct kr_edge){{from}, {to}, why, kind, (uint8_t)rule});
+	return kr_ir_add_edge(r->ir,
+		(struct kr_edge){.from = {from},
+			.to = {to},
+			.why = why,
+			.kind = kind,
+			.rule = (uint8_t)rule});
 }
 
 static enum kr_status read_lines(struct reader *r)
@@ -244,7 +249,6 @@ static enum kr_status read_head(struct kr_lex *lex, const struct kr_level *level
 static void drop_edges(struct kr_ir *ir)
 {
 	ir->edges.n = 0;
-	ir->next.n = 0;
 	for (uint32_t v = 0; v < ir->nnodes; v++)
 		ir->head.at[v] = KR_NONE;
 }

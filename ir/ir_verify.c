@@ -15,7 +15,6 @@ static enum kr_status verify_sizes(const struct kr_ir *ir, struct kr_err *err)
 		nodes);
 	KR_IR_CHECK(ir->nnodes >= nodes, "%u nodes, expected at least %u", ir->nnodes, nodes);
 	KR_IR_CHECK(ir->head.n == ir->nnodes, "%u adjacency lists for %u nodes", ir->head.n, ir->nnodes);
-	KR_IR_CHECK(ir->next.n == ir->edges.n, "%u adjacency links for %u edges", ir->next.n, ir->edges.n);
 	KR_IR_CHECK(!(ir->facts & KR_FACT_CLOCK) == !ir->clock,
 		"the fact clock and the clock itself disagree");
 	return KR_OK;
@@ -29,7 +28,7 @@ static enum kr_status verify_adjacency(const struct kr_ir *ir, struct kr_err *er
 	for (uint32_t v = 0; v < ir->nnodes; v++) {
 		uint32_t last = ir->edges.n;
 
-		for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->next.at[e]) {
+		for (uint32_t e = ir->head.at[v]; e != KR_NONE; e = ir->edges.at[e].next) {
 			KR_IR_CHECK(e < last, "edge %u is out of place in the list of node %u", e, v);
 			KR_IR_CHECK(ir->edges.at[e].from.i == v,
 				"edge %u is in the list of node %u, but leaves node %u", e, v,

@@ -127,7 +127,7 @@ static enum kr_status search(const struct kr_ir *ir, kr_node x, uint8_t *reached
 		reached[v] = 0;
 	for (uint32_t i = 0, at = x.i;; at = queue[i++].i) {
 		KR_TRY(kr_ctx_tick(ir->ctx));
-		for (uint32_t e = ir->head.at[at]; e != KR_NONE; e = ir->next.at[e]) {
+		for (uint32_t e = ir->head.at[at]; e != KR_NONE; e = ir->edges.at[e].next) {
 			kr_node to = ir->edges.at[e].to;
 
 			if (!reached[to.i]) {

@@ -45,9 +45,7 @@ static enum kr_status add(struct work *w, enum kr_edge_kind kind, enum kr_rule r
 	if (w->ask->implied(w->ask->data, kind, from, to))
 		return KR_OK;
 	w->added++;
-	return kr_ir_add_edge(w->ir,
-		(struct kr_edge){kr_ir_out(w->ir, kind, from), kr_ir_in(w->ir, kind, to), why, (uint8_t)kind,
-			(uint8_t)rule});
+	return kr_ir_relate(w->ir, kind, from, to, rule, why);
 }
 
 static enum kr_status add_rw_from_readers(struct work *w, kr_version seen, kr_version later)

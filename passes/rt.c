@@ -59,7 +59,12 @@ static uint32_t collect(const struct kr_ir *ir, struct event *out)
 
 static enum kr_status add(struct kr_ir *ir, kr_node from, kr_node to, enum kr_edge_kind kind)
 {
-	return kr_ir_add_edge(ir, (struct kr_edge){from, to, KR_NONE, (uint8_t)kind, KR_RULE_GIVEN});
+	return kr_ir_add_edge(ir,
+		(struct kr_edge){.from = from,
+			.to = to,
+			.why = KR_NONE,
+			.kind = (uint8_t)kind,
+			.rule = KR_RULE_GIVEN});
 }
 
 /* Makes a time node that the waiting ends enter. */

@@ -122,9 +122,7 @@ static enum kr_status link_to(struct work *w, kr_obs o, kr_version target)
 	if (obs->predicate && kr_asg_in_set(ir->asg, obs->set, target))
 		return KR_OK;
 	w->linked[to.i] = from.i + 1;
-	return kr_ir_add_edge(ir,
-		(struct kr_edge){kr_ir_out(ir, KR_RW, from), kr_ir_in(ir, KR_RW, to), o.i, KR_RW,
-			KR_RULE_LATER});
+	return kr_ir_relate(ir, KR_RW, from, to, KR_RULE_LATER, o.i);
 }
 
 static enum kr_status link_initial(struct work *w, kr_obs o)

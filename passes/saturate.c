@@ -2,11 +2,11 @@
  * would close a forbidden cycle, so the set of satisfying worlds stays the same; what is left open afterwards
  * is open by these rules.
  *
- * Driver: nodes whose clocks moved are visited in order of a topological rank; a visit looks only at the
- * chains that moved. Rules: saturate_rules.c; indices: saturate_index.c; keys that need no visits:
- * saturate_closed.c. Ends because clocks and edges only grow: at most one ww edge per (observation, chain,
- * writer) and one rw edge per (observation, writer). The rules are argued in docs/ir.md; with fewer chains
- * tracked than there are, they find less, never too much. */
+ * Driver: nodes that have something open, and those whose clocks moved, are visited in order of a topological
+ * rank; a visit looks only at the chains that moved. Rules: saturate_rules.c; indices: saturate_index.c; keys
+ * that need no visits: saturate_closed.c. Ends because clocks and edges only grow: at most one ww edge per
+ * (observation, chain, writer) and one rw edge per (observation, writer). The rules are argued in docs/ir.md;
+ * with fewer chains tracked than there are, they find less, never too much. */
 #include "passes/saturate.h"
 
 #include <string.h>
@@ -32,10 +32,7 @@ static enum kr_status drain(struct kr_saturation *s, uint64_t *changed)
 /* A cycle in which only untracked nodes take part does not show in the clocks. */
 static enum kr_status find_untracked_cycle(struct kr_ir *ir, bool *cyclic)
 {
-	uint32_t v = 0;
-	while (v < ir->nnodes && ir->clock->chain[v] != KR_NONE)
-		v++;
-	if (v == ir->nnodes)
+	if (ir->clock->whole)
 		return KR_OK;
 	kr_node *order = kr_mem_alloc(&ir->ctx->mem, ir->nnodes, sizeof *order);
 	if (!order)

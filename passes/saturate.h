@@ -27,6 +27,9 @@ struct kr_saturation {
 	/* some transaction became present since given orders were last looked at */
 	bool arrived;
 	uint64_t *closed;               /* set of keys of which nothing more is to be found */
+	/* sets of observations, and of places in asg->written, that a visit looks at: where keys are closed,
+	 * few */
+	uint64_t *reads, *writes;
 	uint8_t *begun;                 /* per node: its part in the graph has been looked at once */
 	bool changed;
 	bool conflict;
@@ -37,6 +40,12 @@ void kr_saturation_done(struct kr_saturation *s);
 
 /* saturate_closed.c: finds keys whose versions are wholly ordered, and adds the rw edges that this gives. */
 enum kr_status kr_saturation_close(struct kr_saturation *s);
+
+/* Fills s->reads and s->writes, and wakes their nodes. */
+void kr_saturation_list_open(struct kr_saturation *s);
+
+/* Is the observation's known source impossible, and no cycle of edges will show it? */
+bool kr_saturation_refutes(const struct kr_saturation *s, kr_obs o);
 
 /* rw, or what follows from it, from those who saw a version to a later one. */
 enum kr_status kr_saturation_rw_from_readers(struct kr_saturation *s, kr_version seen, kr_version target);

@@ -97,3 +97,29 @@ enum kr_status kr_saturation_close(struct kr_saturation *s)
 	kr_mem_free(mem, placed, ir->asg->nversions, sizeof *placed);
 	return status;
 }
+
+static bool is_open_read(const struct kr_saturation *s, kr_obs o)
+{
+	const struct kr_observation *obs = &s->ir->asg->obs[o.i];
+	return !kr_bits_get(s->closed, obs->key.i) || s->ir->source[o.i].i == KR_NONE ||
+		!kr_ir_rw_joins(s->ir, obs->txn) || kr_saturation_refutes(s, o);
+}
+
+void kr_saturation_list_open(struct kr_saturation *s)
+{
+	const struct kr_ir *ir = s->ir;
+	const struct kr_asg *asg = ir->asg;
+	for (kr_obs o = {0}; o.i < asg->nobs; o.i++) {
+		if (!is_open_read(s, o))
+			continue;
+		kr_bits_set(s->reads, o.i);
+		kr_clock_wake(ir->clock, kr_ir_in(ir, KR_WR, asg->obs[o.i].txn));
+	}
+	for (uint32_t i = 0; i < asg->written_first[asg->ntxns]; i++) {
+		const struct kr_asg_version *v = &asg->versions[asg->written[i].i];
+		if (kr_bits_get(s->closed, v->key.i))
+			continue;
+		kr_bits_set(s->writes, i);
+		kr_clock_wake(ir->clock, kr_ir_out(ir, KR_WW, v->writer));
+	}
+}

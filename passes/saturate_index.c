@@ -29,6 +29,8 @@ static enum kr_status index_readers(struct kr_saturation *s)
 	KR_TRY(kr_arena_new(&s->arena, s->begun, s->ir->nnodes));
 	KR_TRY(kr_arena_new(&s->arena, s->bound, asg->nkeys));
 	KR_TRY(kr_arena_new(&s->arena, s->closed, KR_BITS_WORDS(asg->nkeys)));
+	KR_TRY(kr_arena_new(&s->arena, s->reads, KR_BITS_WORDS(asg->nobs)));
+	KR_TRY(kr_arena_new(&s->arena, s->writes, KR_BITS_WORDS(asg->nversions)));
 	for (uint32_t k = 0; k < asg->nkeys; k++)
 		s->bound[k] = KR_NONE;
 	for (uint32_t v = 0; v < asg->nversions; v++)
@@ -50,7 +52,9 @@ enum kr_status kr_saturation_init(struct kr_saturation *s, struct kr_ir *ir)
 	*s = (struct kr_saturation){.arena = {.mem = &ir->ctx->mem}, .ir = ir};
 	KR_TRY(kr_chains_init(&s->chains, ir, ir->clock));
 	KR_TRY(index_readers(s));
-	return kr_saturation_close(s);
+	KR_TRY(kr_saturation_close(s));
+	kr_saturation_list_open(s);
+	return KR_OK;
 }
 
 void kr_saturation_done(struct kr_saturation *s)

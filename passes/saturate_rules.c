@@ -31,12 +31,12 @@ static bool tracked(const struct kr_saturation *s, kr_node v) { return s->ir->cl
 static enum kr_status add(struct kr_saturation *s, enum kr_edge_kind kind, enum kr_rule rule, kr_txn from,
 	kr_txn to, uint32_t why)
 {
-	struct kr_edge edge = {kr_ir_out(s->ir, kind, from), kr_ir_in(s->ir, kind, to), why, kind, rule};
-	if (s->ir->clock->cyclic.i != KR_NONE)
+	struct kr_ir *ir = s->ir;
+	if (ir->clock->cyclic.i != KR_NONE)
 		/* refuted already: on a cycle everything follows, even that a version comes before itself */
 		return KR_OK;
-	KR_TRY(kr_ir_add_edge(s->ir, edge));
-	kr_clock_edge(s->ir->clock, edge.from, edge.to);
+	KR_TRY(kr_ir_relate(ir, kind, from, to, rule, why));
+	kr_clock_edge(ir->clock, kr_ir_out(ir, kind, from), kr_ir_in(ir, kind, to));
 	s->changed = true;
 	return KR_OK;
 }
@@ -361,8 +361,7 @@ enum kr_status kr_saturation_sweep(struct kr_saturation *s)
 	return KR_OK;
 }
 
-/* Is a known source impossible, and no cycle of edges will show it? */
-static bool is_refuted(const struct kr_saturation *s, kr_obs o)
+bool kr_saturation_refutes(const struct kr_saturation *s, kr_obs o)
 {
 	kr_version v = s->ir->source[o.i];
 	return kr_ir_rw_joins(s->ir, s->ir->asg->obs[o.i].txn) ? kr_ir_other_sight(s->ir, o, v).i != KR_NONE
@@ -372,9 +371,11 @@ static bool is_refuted(const struct kr_saturation *s, kr_obs o)
 static enum kr_status visit_reads(struct kr_saturation *s, kr_txn t, const uint64_t *changed, bool first)
 {
 	const struct kr_asg *asg = s->ir->asg;
-	for (uint32_t o = asg->obs_first[t.i]; o < asg->obs_first[t.i + 1] && !s->conflict; o++) {
+	uint32_t end = asg->obs_first[t.i + 1];
+	for (uint32_t o = kr_bits_next(s->reads, asg->obs_first[t.i], end); o < end && !s->conflict;
+		o = kr_bits_next(s->reads, o + 1, end)) {
 		bool known = s->ir->source[o].i != KR_NONE;
-		if (known && is_refuted(s, (kr_obs){o}))
+		if (known && kr_saturation_refutes(s, (kr_obs){o}))
 			return refute(s, (kr_obs){o});
 		if (known && kr_bits_get(s->closed, asg->obs[o].key.i))
 			continue;
@@ -388,9 +389,9 @@ static enum kr_status visit_reads(struct kr_saturation *s, kr_txn t, const uint6
 static enum kr_status visit_writes(struct kr_saturation *s, kr_txn t, const uint64_t *changed, bool first)
 {
 	const struct kr_asg *asg = s->ir->asg;
-	for (uint32_t i = asg->written_first[t.i]; i < asg->written_first[t.i + 1] && !s->conflict; i++) {
-		if (kr_bits_get(s->closed, asg->versions[asg->written[i].i].key.i))
-			continue;
+	uint32_t end = asg->written_first[t.i + 1];
+	for (uint32_t i = kr_bits_next(s->writes, asg->written_first[t.i], end); i < end && !s->conflict;
+		i = kr_bits_next(s->writes, i + 1, end)) {
 		KR_TRY(order_after(s, asg->written[i], changed));
 		if (first)
 			KR_TRY(order_after_initial(s, asg->written[i]));

@@ -11,9 +11,7 @@
 
 static enum kr_status add(struct kr_ir *ir, kr_txn a, kr_txn b)
 {
-	return kr_ir_add_edge(ir,
-		(struct kr_edge){kr_ir_out(ir, KR_SO, a), kr_ir_in(ir, KR_SO, b), KR_NONE, KR_SO,
-			KR_RULE_GIVEN});
+	return kr_ir_relate(ir, KR_SO, a, b, KR_RULE_GIVEN, KR_NONE);
 }
 
 static bool writes(const struct kr_ir *ir, uint32_t t)

@@ -131,10 +131,8 @@ static enum kr_status add(struct sweep *s, enum kr_edge_kind kind, enum kr_rule 
 	uint32_t why)
 {
 	struct kr_ir *ir = s->ir;
-	struct kr_edge edge = {kr_ir_out(ir, kind, from), kr_ir_in(ir, kind, to), why, (uint8_t)kind,
-		(uint8_t)rule};
-	uint32_t a = s->rank[edge.from.i], b = s->rank[edge.to.i];
-	KR_TRY(kr_ir_add_edge(ir, edge));
+	uint32_t a = s->rank[kr_ir_out(ir, kind, from).i], b = s->rank[kr_ir_in(ir, kind, to).i];
+	KR_TRY(kr_ir_relate(ir, kind, from, to, rule, why));
 	s->added++;
 	if (a >= b)
 		return KR_OK;

@@ -31,9 +31,7 @@ enum kr_status kr_visibility_order(struct kr_visibility *w, kr_obs o, kr_version
 	w->before[seen.i] = v;
 	if (b.i == KR_NONE)
 		return refute(ir, o, a);
-	return kr_ir_add_edge(ir,
-		(struct kr_edge){kr_ir_out(ir, KR_WW, a), kr_ir_in(ir, KR_WW, b), o.i, KR_WW,
-			KR_RULE_READER});
+	return kr_ir_relate(ir, KR_WW, a, b, KR_RULE_READER, o.i);
 }
 
 static enum kr_status apply(struct kr_visibility *w)

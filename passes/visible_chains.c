@@ -37,7 +37,6 @@ static enum kr_status copy_graph(struct chains *c)
 
 	c->own = true;
 	c->graph.edges.at = NULL, c->graph.edges.n = c->graph.edges.cap = 0;
-	c->graph.next.at = NULL, c->graph.next.n = c->graph.next.cap = 0;
 	c->graph.head.at = NULL, c->graph.head.n = c->graph.head.cap = 0;
 	for (uint32_t v = 0; v < ir->nnodes; v++)
 		KR_TRY(kr_vec_add(&ir->ctx->mem, &c->graph.head, KR_NONE));
@@ -66,7 +65,6 @@ static void release(struct chains *c)
 	kr_clock_free(mem, c->graph.clock);
 	if (c->own) {
 		kr_vec_done(mem, &c->graph.edges);
-		kr_vec_done(mem, &c->graph.next);
 		kr_vec_done(mem, &c->graph.head);
 	}
 	kr_chains_done(&c->writers, mem, c->w->ir->asg);

@@ -25,9 +25,7 @@ static enum kr_status link_writer(struct kr_ir *ir, const struct kr_orders *orde
 				continue;
 			linked[next.i] = t.i + 1;
 
-			struct kr_edge edge = {kr_ir_out(ir, KR_WW, t), kr_ir_in(ir, KR_WW, next),
-				asg->versions[v.i].key.i, KR_WW, KR_RULE_GIVEN};
-			KR_TRY(kr_ir_add_edge(ir, edge));
+			KR_TRY(kr_ir_relate(ir, KR_WW, t, next, KR_RULE_GIVEN, asg->versions[v.i].key.i));
 		}
 	}
 	return kr_ctx_tick(ir->ctx);

@@ -167,7 +167,7 @@ static void add_told(const struct plan *p, struct kr_ir *ir)
 	for (uint32_t a = 0; a < p->n; a++)
 		for (uint32_t b = 0; b < p->n; b++)
 			if (p->before[a][b])
-				assert_int_equal(kr_ir_add_edge(ir, (struct kr_edge){kr_ir_out(ir, KR_SO, (kr_txn){a}), kr_ir_in(ir, KR_SO, (kr_txn){b}), KR_NONE, KR_SO, KR_RULE_GIVEN}), KR_OK);
+				assert_int_equal(kr_ir_relate(ir, KR_SO, (kr_txn){a}, (kr_txn){b}, KR_RULE_GIVEN, KR_NONE), KR_OK);
 }
 
 /* Sweeps: 0: by a walk. */

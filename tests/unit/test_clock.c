@@ -52,7 +52,7 @@ static void graph_done(struct graph *g)
 /* Adds an edge to the IR and to the closure. */
 static void add(struct graph *g, enum kr_edge_kind kind, uint32_t from, uint32_t to)
 {
-	assert_int_equal(kr_ir_add_edge(&g->ir, (struct kr_edge){{from}, {to}, KR_NONE, (uint8_t)kind, KR_RULE_GIVEN}), KR_OK);
+	assert_int_equal(kr_ir_add_edge(&g->ir, (struct kr_edge){.from = {from}, .to = {to}, .why = KR_NONE, .kind = (uint8_t)kind, .rule = KR_RULE_GIVEN}), KR_OK);
 	for (uint32_t a = 0; a < g->n; a++) {
 		if (a != from && !g->reaches[a][from])
 			continue;
@@ -272,7 +272,7 @@ static void follows_long_chains(void **state)
 	kr_rng_init(&rng, 4);
 	graph_init(&g, &rng, LONG, 1);
 	for (uint32_t v = 0; v + 1 < LONG; v++)
-		assert_int_equal(kr_ir_add_edge(&g.ir, (struct kr_edge){{v}, {v + 1}, KR_NONE, KR_SO, KR_RULE_GIVEN}), KR_OK);
+		assert_int_equal(kr_ir_add_edge(&g.ir, (struct kr_edge){.from = {v}, .to = {v + 1}, .why = KR_NONE, .kind = KR_SO, .rule = KR_RULE_GIVEN}), KR_OK);
 	assert_int_equal(kr_clock_build(&g.ir, &cyclic), KR_OK);
 	assert_false(cyclic);
 	assert_int_equal(tracked(g.ir.clock), LONG);

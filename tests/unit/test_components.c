@@ -57,7 +57,7 @@ static void add(struct graph *g, uint32_t from, uint32_t to, bool chosen)
 	struct kr_link link = {KR_WW, {from}, {to}, {KR_NONE}, {KR_NONE}, {0}, KR_NONE};
 
 	if (!chosen)
-		assert_int_equal(kr_ir_add_edge(&g->ir, (struct kr_edge){{from}, {to}, KR_NONE, KR_WR, KR_RULE_GIVEN}), KR_OK);
+		assert_int_equal(kr_ir_add_edge(&g->ir, (struct kr_edge){.from = {from}, .to = {to}, .why = KR_NONE, .kind = KR_WR, .rule = KR_RULE_GIVEN}), KR_OK);
 	else if (g->active[from])
 		assert_int_equal(kr_overlay_add(&g->overlay, link), KR_OK);
 	g->reaches[from][to] |= g->active[from];

@@ -49,7 +49,7 @@ static void graph_init(struct graph *g, struct kr_rng *rng)
 	for (uint64_t i = kr_rng_below(rng, 3 * g->n); i-- > 0;) {
 		bool derived = kr_rng_below(rng, 3) == 0;
 		uint32_t from = (uint32_t)kr_rng_below(rng, g->n), to = (uint32_t)kr_rng_below(rng, g->n);
-		struct kr_edge edge = {{from}, {to}, derived ? from : 0, derived ? KR_RW : KR_WW, derived ? KR_RULE_LATER : KR_RULE_GIVEN};
+		struct kr_edge edge = {.from = {from}, .to = {to}, .why = derived ? from : 0, .kind = derived ? KR_RW : KR_WW, .rule = derived ? KR_RULE_LATER : KR_RULE_GIVEN};
 		if (from != to)
 			assert_int_equal(kr_ir_add_edge(&g->ir, edge), KR_OK);
 	}
@@ -195,8 +195,8 @@ static void edges_that_rest_on_nothing_are_named(void **state)
 	kr_ctx_init(&g.ctx, 0, 0);
 	assert_int_equal(kr_asg_read(&g.asg, &g.ctx, text, NULL, NULL), KR_OK);
 	assert_int_equal(kr_ir_init(&g.ir, &g.ctx, &g.asg, &level, KR_ORDER_NONE), KR_OK);
-	assert_int_equal(kr_ir_add_edge(&g.ir, (struct kr_edge){{0}, {1}, 0, KR_WW, KR_RULE_WRITERS}), KR_OK);
-	assert_int_equal(kr_ir_add_edge(&g.ir, (struct kr_edge){{1}, {0}, 0, KR_WW, KR_RULE_GIVEN}), KR_OK);
+	assert_int_equal(kr_ir_add_edge(&g.ir, (struct kr_edge){.from = {0}, .to = {1}, .why = 0, .kind = KR_WW, .rule = KR_RULE_WRITERS}), KR_OK);
+	assert_int_equal(kr_ir_add_edge(&g.ir, (struct kr_edge){.from = {1}, .to = {0}, .why = 0, .kind = KR_WW, .rule = KR_RULE_GIVEN}), KR_OK);
 	assert_int_equal(kr_ir_conflict(&g.ir), KR_OK);
 	assert_int_equal(kr_proof_close(g.ir.conflict, &g.ir), KR_INTERNAL);
 	assert_int_equal(g.ir.conflict->unfounded, 0);

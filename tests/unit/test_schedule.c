@@ -82,7 +82,7 @@ static void add_wr_edges(struct kr_ir *ir)
 		kr_txn w = ir->asg->versions[seen.i].writer;
 		ir->source[o] = seen;
 		if (w.i != KR_NONE)
-			assert_int_equal(kr_ir_add_edge(ir, (struct kr_edge){{w.i}, {obs->txn.i}, o, KR_WR, KR_RULE_GIVEN}), KR_OK);
+			assert_int_equal(kr_ir_add_edge(ir, (struct kr_edge){.from = {w.i}, .to = {obs->txn.i}, .why = o, .kind = KR_WR, .rule = KR_RULE_GIVEN}), KR_OK);
 	}
 }
 

@@ -63,7 +63,7 @@ static void add_known(struct kr_ir *ir, struct kr_rng *rng, const kr_node *order
 {
 	for (uint32_t i = 0, n = (uint32_t)kr_rng_below(rng, NODES); i < n; i++) {
 		uint32_t a = (uint32_t)kr_rng_below(rng, NODES), b = (uint32_t)kr_rng_below(rng, NODES);
-		struct kr_edge edge = {order[a < b ? a : b], order[a < b ? b : a], KR_NONE, KR_SO, KR_RULE_GIVEN};
+		struct kr_edge edge = {.from = order[a < b ? a : b], .to = order[a < b ? b : a], .why = KR_NONE, .kind = KR_SO, .rule = KR_RULE_GIVEN};
 		if (a != b)
 			assert_int_equal(kr_ir_add_edge(ir, edge), KR_OK);
 	}
