@@ -126,6 +126,8 @@ static enum kr_status answer_with(const struct sorting *s, struct kr_answer *ans
 		if (t.i != KR_NONE && s->active[t.i] && !kr_vec_push(mem, &answer->order, s->best[i]))
 			return KR_NOMEM;
 	}
+	if (!serial && !kr_vec_reserve(mem, &answer->sources, s->ir->asg->nobs))
+		return KR_NOMEM;
 	for (uint32_t o = 0; o < s->ir->asg->nobs && !serial; o++)
 		KR_TRY(kr_vec_add(mem, &answer->sources, s->ir->source[o]));
 	return KR_OK;

@@ -119,7 +119,7 @@ enum kr_status kr_certify_lost_updates(const struct kr_level *level, struct kr_c
 	return KR_OK;
 }
 
-/* What an observation saw, unless it has one candidate only. */
+/* What an observation saw. */
 static enum kr_status add_source(const struct kr_ir *ir, uint32_t o, kr_version seen,
 	struct kr_certificate *cert)
 {
@@ -139,7 +139,9 @@ enum kr_status kr_certify_world(const struct kr_ir *ir, const struct kr_answer *
 		[KR_WORLD_SNAPSHOTS] = KR_CERT_SNAPSHOTS,
 		[KR_WORLD_GRAPH] = KR_CERT_WORLD,
 	};
-	enum kr_status status = KR_OK;
+	bool room = kr_vec_reserve(cert->mem, &cert->serial, answer->order.n) &&
+		kr_vec_reserve(cert->mem, &cert->sources, answer->sources.n);
+	enum kr_status status = room ? KR_OK : KR_NOMEM;
 	cert->kind = kinds[answer->form];
 	for (uint32_t i = 0; i < answer->order.n && !status; i++) {
 		if (!kr_vec_push(cert->mem, &cert->serial, kr_ir_txn(ir, answer->order.at[i])))

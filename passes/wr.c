@@ -63,7 +63,8 @@ enum kr_status kr_settle(struct kr_ir *ir, bool link, enum kr_change *change, st
 	struct work w = {.ir = ir,
 		.link = link && kr_level_orders(ir->level, KR_WR),
 		.linked = kr_mem_alloc(mem, ir->asg->ntxns, sizeof *w.linked)};
-	enum kr_status status = w.linked ? kr_only_init(&w.only, ir) : KR_NOMEM;
+	bool room = w.linked && (!w.link || kr_vec_reserve(mem, &ir->edges, ir->asg->nobs));
+	enum kr_status status = room ? kr_only_init(&w.only, ir) : KR_NOMEM;
 
 	for (uint32_t t = 0; t < ir->asg->ntxns && !status; t++) {
 		if (ir->presence[t] == KR_PRESENT && !kr_vec_push(mem, &w.queue, (kr_txn){t}))

@@ -362,6 +362,8 @@ static enum kr_status add_all(struct kr_world *w, const struct kr_world_told *to
 {
 	const struct kr_history *h = w->v->h;
 
+	if (!kr_vec_reserve(w->mem, &w->sights, w->v->cert->sources.n))
+		return KR_NOMEM;
 	for (kr_txn t = {0}; t.i < h->txns.n; t.i++) {
 		w->sights_of[t.i] = w->sights.n;
 		for (uint32_t i = 0; i < h->txns.at[t.i].op_count && w->place[t.i] != KR_NONE; i++) {
