@@ -91,10 +91,13 @@ uint32_t kr_notes_committed(const struct kr_history *h, uint32_t *aborted, uint3
 
 bool kr_note_none_committed(const struct kr_history *h, struct kr_str *out)
 {
-	uint32_t aborted, unknown;
+	uint32_t aborted, unknown, t = 0;
 
-	if (kr_notes_committed(h, &aborted, &unknown) > 0)
+	while (t < h->txns.n && h->txns.at[t].status != KR_COMMITTED)
+		t++;
+	if (t < h->txns.n)
 		return false;
+	(void)kr_notes_committed(h, &aborted, &unknown);
 	kr_str_add(out, "no transaction committed: ");
 	if (h->txns.n == 0)
 		kr_str_add(out, "the trace is empty");
@@ -120,7 +123,7 @@ static void note_timestamps(struct kr_notes *notes, const struct kr_history *h)
 	uint32_t n = 0, told = 0;
 	bool all = true;
 
-	for (uint32_t t = 0; t < h->txns.n; t++) {
+	for (uint32_t t = 0; t < h->txns.n && h->white_box.n > 0; t++) {
 		unsigned both = KR_TXN_HAS_SNAPSHOT | KR_TXN_HAS_COMMIT_TS,
 			 flags = h->txns.at[t].flags & both;
 		n += flags != 0;
