@@ -220,8 +220,8 @@ static enum kr_status mend(struct search *s, enum kr_outcome *outcome, bool *don
 	return status;
 }
 
-/* By a walk, where nothing tells an order, or by repairing what a schedule suggests; what cannot be repaired
- * becomes a refutation by the solver. */
+/* By a walk, where nothing tells an order, or by repairing what a schedule suggests, sooner if that is near;
+ * what cannot be repaired becomes a refutation by the solver. */
 static enum kr_status repair(struct search *s, bool *done, struct kr_err *err)
 {
 	struct kr_candidate *w = &s->world;
@@ -231,7 +231,7 @@ static enum kr_status repair(struct search *s, bool *done, struct kr_err *err)
 		return KR_OK;
 	if (!w->scheduled)
 		KR_TRY(w->along ? kr_candidate_along(w, &s->choices) : kr_candidate_schedule(w));
-	if (kr_walk_fits(s->ir))
+	if (w->forced > s->ir->nnodes / KR_NODES_PER_BREAK && kr_walk_fits(s->ir))
 		KR_TRY(kr_walk(w, done));
 	if (!*done)
 		KR_TRY(mend(s, &outcome, done));

@@ -410,9 +410,6 @@ static enum kr_status go_back(struct kr_candidate *w, enum kr_guess guess, const
 	return KR_OK;
 }
 
-/* A guess of clients that breaks rules at fewer than that part of the nodes is near enough. */
-enum { GOOD_ENOUGH = 64 };
-
 enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choices *none)
 {
 	uint32_t best = UINT32_MAX, few = w->strict ? 0 : w->ir->nnodes / NODES_PER_BREAK;
@@ -421,7 +418,7 @@ enum kr_status kr_candidate_begin(struct kr_candidate *w, const struct kr_choice
 	enum kr_status status = KR_OK;
 	/* what is broken seldom is mended sooner than another guess is tried */
 	for (enum kr_guess guess = 0; guess < KR_GUESSES && best > few && !status; guess++) {
-		if (guess == KR_GUESS_DEPTH && best <= w->ir->nnodes / GOOD_ENOUGH)
+		if (guess == KR_GUESS_DEPTH && best <= w->ir->nnodes / KR_NODES_PER_BREAK)
 			break;
 		status = kr_prefer(w->ir, guess, w->place, &possible);
 		if (status || !possible)

@@ -11,6 +11,10 @@
 
 struct kr_guarded { kr_version before, after; uint32_t first, count; }; /* into guards */
 
+/* A schedule that breaks rules at fewer than that part of the nodes is near a world: it is sooner repaired
+ * than sought elsewhere. */
+enum { KR_NODES_PER_BREAK = 64 };
+
 struct kr_candidate {
 	struct kr_arena arena;
 	struct kr_ir *ir;

@@ -136,7 +136,7 @@ static void cover_done(struct kr_mem *mem, struct cover *cover, uint32_t nnodes)
 static uint16_t *row(const struct kr_clock *c, uint32_t node) { return c->rows + (size_t)node * c->stride; }
 static uint64_t *changed_of(const struct kr_clock *c, uint32_t node)
 {
-	return c->changed + (size_t)c->rank[node] * c->words;
+	return c->changed + (size_t)node * c->words;
 }
 
 static void mark_pending(struct kr_clock *c, uint32_t node)

@@ -20,7 +20,7 @@ struct kr_clock {
 	/* nnodes * stride: last position of each chain that reaches the node, 0: none; chains are no longer
 	 * than fits */
 	uint16_t *rows;
-	/* nnodes * words, by rank: chains that moved since the node was last taken from the work-list */
+	/* nnodes * words: chains that moved since the node was last taken from the work-list */
 	uint64_t *changed;
 	uint32_t words;           /* per node */
 	/* per node: place in a topological order of the graph when the clock was made or last refreshed */
