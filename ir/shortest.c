@@ -4,7 +4,8 @@
  * follow, whether it passed a transaction that writes nothing. All ways of one layer into a state are kept,
  * so that all shortest cycles through the transaction can be compared; where an earlier layer has passed
  * along a session, a later one has no ways to add, and its edges are only counted. A pattern with exactly one
- * rw is searched from its rw. First the transactions of the refutation that is there, then all others;
+ * rw is searched from its rw. First the transactions of the refutation that is there, then all others, but
+ * for those that are on no cycle: nothing leads to them, or only what is on none;
  * bounded by a number of edges, so that a large trace gets a short cycle near the one found and a small one
  * the shortest.
  * Better is: shorter; fewer rw; fewer so and rt; fewer rt; no two rw neighbours; a lost update, a write skew;
@@ -13,7 +14,7 @@
 
 #include <string.h>
 
-enum { MOST_EDGES = 16, MOST_STEPS = 1000000, MOST_COMPARED = 500, MERITS = 8 };
+enum { MOST_EDGES = 16, MOST_STEPS = 1000000, MOST_LISTED = 250000, MOST_COMPARED = 500, MERITS = 8 };
 
 struct merit {
 	uint32_t of[MERITS];
@@ -40,6 +41,7 @@ struct finder {
 	KR_VEC(struct entry) entries;
 	KR_VEC(struct way) ways;
 	uint32_t *at, *stamp; /* per state: its entry in the search of that number */
+	uint8_t *apart;       /* per transaction: on no cycle */
 	/* per session, for states that passed no transaction that writes nothing, and for others; in layers
 	 * before the one at hand */
 	struct passed *passed;
@@ -175,7 +177,7 @@ static enum kr_status reach(struct finder *f, uint32_t from, uint32_t link, uint
 		 state = state_of(l->to, turns, readers & 1);
 	struct kr_mem *mem = &f->evident.ir->ctx->mem;
 
-	if (!counts(f, l, from == 0))
+	if (f->apart[l->to.i] || !counts(f, l, from == 0))
 		return KR_OK;
 	if (l->to.i == txn_of(f->start).i && turns == (f->start >> 1 & 1))
 		return from == 0 || !may_close(f, l) || add_way(f, from, link, &f->goal) ? KR_OK : KR_NOMEM;
@@ -342,6 +344,8 @@ static enum kr_status search_from(struct finder *f, kr_txn t)
 {
 	const struct kr_level *level = f->evident.ir->level;
 
+	if (f->apart[t.i])
+		return KR_OK;
 	for (int i = 0; i < KR_PATTERNS_MOST && level->forbidden[i].allowed; i++) {
 		f->pattern = &level->forbidden[i];
 		if (f->pattern->needed)
@@ -366,6 +370,65 @@ static enum kr_status search_all(struct finder *f, const struct kr_proof *proof)
 	for (uint32_t t = 0; t < ir->asg->ntxns && f->steps < MOST_STEPS; t++)
 		KR_TRY(search_from(f, (kr_txn){t}));
 	return KR_OK;
+}
+
+/* ---- who is on no cycle ----
+ * Where there are too many edges to list, that is left open. */
+
+/* Edges that leave t, into f->links. */
+static enum kr_status list_out(struct finder *f, uint32_t t)
+{
+	uint32_t kinds = kr_level_kinds(f->evident.ir->level);
+
+	kr_vec_clear(&f->links);
+	return kr_evident_out(&f->evident, (kr_txn){t}, kinds, (kr_txn){KR_NONE}, &f->links);
+}
+
+/* How many edges lead to each; *listed: all of them were. */
+static enum kr_status count_in(struct finder *f, uint32_t *in, bool *listed)
+{
+	uint32_t n = 0, t = 0;
+
+	for (; t < f->evident.ir->asg->ntxns && n < MOST_LISTED; t++) {
+		KR_TRY(list_out(f, t));
+		n += f->links.n;
+		for (uint32_t i = 0; i < f->links.n; i++)
+			in[f->links.at[i].to.i]++;
+	}
+	*listed = t == f->evident.ir->asg->ntxns;
+	return KR_OK;
+}
+
+static enum kr_status leave_out(struct finder *f, uint32_t *in, uint32_t *queue)
+{
+	uint32_t n = 0;
+
+	for (uint32_t t = 0; t < f->evident.ir->asg->ntxns; t++)
+		if (in[t] == 0)
+			queue[n++] = t;
+	for (uint32_t i = 0; i < n; i++) {
+		f->apart[queue[i]] = true;
+		KR_TRY(list_out(f, queue[i]));
+		for (uint32_t j = 0; j < f->links.n; j++)
+			if (--in[f->links.at[j].to.i] == 0)
+				queue[n++] = f->links.at[j].to.i;
+	}
+	return KR_OK;
+}
+
+static enum kr_status find_apart(struct finder *f)
+{
+	struct kr_mem *mem = &f->evident.ir->ctx->mem;
+	uint32_t n = f->evident.ir->asg->ntxns, *in = kr_mem_alloc(mem, n, sizeof *in),
+		 *queue = kr_mem_alloc(mem, n, sizeof *queue);
+	bool listed = false;
+	enum kr_status status = in && queue ? count_in(f, in, &listed) : KR_NOMEM;
+
+	if (!status && listed)
+		status = leave_out(f, in, queue);
+	kr_mem_free(mem, in, n, sizeof *in);
+	kr_mem_free(mem, queue, n, sizeof *queue);
+	return status;
 }
 
 static enum kr_status replace(struct kr_proof *proof, const struct finder *f)
@@ -393,7 +456,10 @@ enum kr_status kr_proof_shorten(struct kr_proof *proof, const struct kr_ir *ir)
 	f.at = kr_arena_alloc(&f.arena, states, sizeof *f.at);
 	f.stamp = kr_arena_alloc(&f.arena, states, sizeof *f.stamp);
 	f.passed = kr_arena_alloc(&f.arena, 2 * (size_t)ir->asg->nsessions, sizeof *f.passed);
-	enum kr_status status = f.at && f.stamp && f.passed ? search_all(&f, proof) : KR_NOMEM;
+	f.apart = kr_arena_alloc(&f.arena, ir->asg->ntxns, sizeof *f.apart);
+	enum kr_status status = f.at && f.stamp && f.passed && f.apart ? find_apart(&f) : KR_NOMEM;
+	if (!status)
+		status = search_all(&f, proof);
 	if (!status && f.length > 0)
 		status = replace(proof, &f);
 	kr_vec_done(mem, &f.links);
