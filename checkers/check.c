@@ -163,15 +163,16 @@ static const char *const stronger[] = {"ser", "si", "pl-2+"};
 
 static size_t count_stronger(const struct asking *a) { return KR_COUNT(stronger) - !a->allowed; }
 
+/* NULL: it is not stronger, or known to be violated, so that it has no world, and its refutation is known. */
 static const struct kr_level *find_stronger(const struct asking *a, size_t i, enum kr_order order)
 {
 	enum kr_order by_default;
+	const struct kr_check_options *o = a->options;
 	const struct kr_level *level = kr_level_find(a->ctx->modules, stronger[i], &by_default);
-	return level &&
-			kr_implies(a->ctx->modules, (struct kr_question){level, order},
-				(struct kr_question){a->options->level, order})
-		? level
-		: NULL;
+	struct kr_question question = {level, order}, asked = {o->level, order};
+	if (!level || !kr_implies(a->ctx->modules, question, asked))
+		return NULL;
+	return o->is_violated && o->is_violated(o->known, question) ? NULL : level;
 }
 
 /* Decides the stronger level as if it had been asked for, with a share of the time. What is inferred for it

@@ -14,6 +14,10 @@ struct kr_check_options {
 	const char *passes;               /* NULL: the checker's */
 	const char *backend;              /* NULL: the checker's */
 	struct kr_pass_options pass_options;
+	/* Is the question known to be violated? Then no world of it is sought for a weaker one. NULL: none
+	 * is known */
+	bool (*is_violated)(const void *known, struct kr_question question);
+	const void *known;
 };
 
 /* Whether a violation is one only because the trace gives an order, which may be wrong: the one of versions

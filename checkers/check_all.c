@@ -265,10 +265,26 @@ static void blame_plan(const struct deciding *c, struct kr_decision *d)
 			(double)c->plan->each_ns * 1e-9, (double)c->plan->all_ns * 1e-9);
 }
 
+/* A question is violated if one is that it implies. What a plug-in says of that may be wrong, and a checker
+ * asked for by name may mean something else. */
+static bool is_violated(const void *known, struct kr_question question)
+{
+	const struct deciding *c = known;
+
+	for (const struct kr_decision *d = c->all; d < c->all + c->n; d++)
+		if (d->status == KR_OK && d->verdict.outcome == KR_VIOLATED &&
+			!kr_check_by_hand(c->ctx, &d->options) &&
+			kr_implies(NULL, question, kr_decision_question(d)))
+			return true;
+	return false;
+}
+
 static enum kr_status search(struct deciding *c, struct kr_decision *d, int64_t time)
 {
 	int64_t deadline = kr_ctx_limit_ns(c->ctx, time);
 
+	d->options.is_violated = is_violated;
+	d->options.known = c;
 	kr_verdict_done(&d->verdict, &c->ctx->mem);
 	d->status = kr_check(c->ctx, c->h, c->analysis, &d->options, &d->verdict, &d->err);
 	enum kr_status status = c->ctx->stopped;
