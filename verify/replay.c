@@ -10,10 +10,11 @@
 
 #include "base/bits.h"
 
-/* What a guess at an initial value does not fit is not judged. */
+/* What a guess at an initial value does not fit is not judged, nor what has grown from it. */
 static bool is_guess(struct kr_replayed *r, kr_key k)
 {
-	return (r->little && r->little[k.i] == KR_LITTLE_GUESSED && kr_store_is_absent(&r->store, k)) ||
+	return (r->little && r->little[k.i] == KR_LITTLE_GUESSED &&
+		       (kr_store_is_absent(&r->store, k) || kr_saw_grows(r->v->h, k))) ||
 		(r->store.learned && !kr_learned_settles(r->store.learned, r->v->h, k));
 }
 

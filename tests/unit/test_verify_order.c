@@ -38,6 +38,7 @@ static const char untold_not[] = "{'krait':1,'initial':'unknown'}\n{'id':'a','op
 	"{'krait':1,'initial':'unknown','universe':['y']}\n{'id':'a','ops':[" first "]}\n{'id':'b','ops':[" second "]}"
 static const char met_after_miss[] = UNTOLD_FIELD(UPDATED(""), UPDATED("['y',2]"));
 static const char met_once[] = UNTOLD_FIELD("['scan',{'key_prefix':'q'},[]]", UPDATED("['y',2]"));
+static const char missed_and_grown[] = UNTOLD_FIELD("['scan',{'field':{'f':{'ne':3}}},[]],['append','y',1]", "['r','y',[9,1]]");
 static const char missed_twice[] = UNTOLD_FIELD(UPDATED(""), "['scan',{'field':{'f':{'gt':5}}},[]]");
 
 static const struct verify_row rows[] = {
@@ -93,6 +94,8 @@ static const struct verify_row rows[] = {
 	{"or fails some", missed_twice, COMMON, .claim = SERIAL("'a','b'")},
 	{"but not both", met_after_miss, COMMON, .claim = SERIAL("'a','b'"), .expected = KR_UNSUPPORTED,
 		.message = "what several conditions say of y, whose initial value is not told"},
+	{"it may have failed one and have been grown from", missed_and_grown, COMMON, .claim = SERIAL("'a','b'"), .expected = KR_UNSUPPORTED,
+		.message = "what was seen of y, whose initial value is not told"},
 	{"it was met before it was overwritten", met_after_miss, COMMON, .claim = SERIAL("'b','a'")},
 
 	/* registers */
