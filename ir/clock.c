@@ -197,15 +197,8 @@ static void propagate(const struct kr_ir *ir, struct kr_clock *c, uint32_t node,
 
 bool kr_clock_pending(struct kr_clock *c)
 {
-	uint32_t words = (uint32_t)KR_BITS_WORDS(c->nnodes);
-	for (uint32_t w = c->cursor / 64; w < words; w++) {
-		if (c->pending[w]) {
-			c->cursor = w * 64 + (uint32_t)__builtin_ctzll(c->pending[w]);
-			return true;
-		}
-	}
-	c->cursor = c->nnodes;
-	return false;
+	c->cursor = kr_bits_next(c->pending, c->cursor, c->nnodes);
+	return c->cursor < c->nnodes;
 }
 
 bool kr_clock_take(struct kr_ir *ir, kr_node *node, uint64_t *changed)
